@@ -1,0 +1,45 @@
+# Harness needs Go (see go.mod) and Node (for the tests only). Everything else
+# is fetched when it is first missing. `make help` lists the targets.
+
+GO     ?= go
+NPM    ?= npm
+BENCH  ?= .
+PKG    ?= ./...
+ARGS   ?=
+
+# Test drivers written for Node keep a lockfile in testdata/node. npm writes
+# node_modules/.package-lock.json last, so that file is the stamp.
+NODE_LOCKS  := $(shell find . -name node_modules -prune -o -path '*/testdata/node/package-lock.json' -print)
+NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build deps test lint bench long
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build and start the server; HARNESS_* and ARGS="--flag …" are passed on
+	@exec bin/harness serve $(ARGS)
+
+build: ## build bin/harness
+	$(GO) build -o bin/harness ./cmd/harness
+
+deps: $(NODE_STAMPS) ## fetch the npm packages the test drivers need
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	$(NPM) ci --prefix $* --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test: deps lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package)
+	$(GO) test $(PKG)
+
+lint: ## gofmt, vet, staticcheck
+	@unformatted=$$(find . \( -name node_modules -o -name testdata \) -prune -o -name '*.go' -exec gofmt -l {} +); [ -z "$$unformatted" ] || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet $(PKG)
+	$(GO) tool staticcheck $(PKG)
+
+bench: deps ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(PKG)
+
+long: deps ## the tests again with LONG=1 and the race detector (needs a C compiler)
+	LONG=1 $(GO) test -race -timeout 180m $(PKG)

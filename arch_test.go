@@ -1,0 +1,126 @@
+// The architecture, as tables. The tests below read every Go file of the module
+// and fail on whatever the tables do not allow. arch_rules_test.go holds the
+// rules, arch_planted_test.go proves that each of them bites.
+package harness_test
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport says which packages of ours a package may import outside its tests.
+// "." is the root; "x/*" is every package directly below x; "*" is all of them.
+// An exact row wins over a "*" row. A package without a row is an error, so a
+// new folder states its place here before it compiles into anything.
+//
+// Tests are exempt: they use real parts (kernel, store/memory, engine/script)
+// instead of mocks, and the compiler already forbids cycles.
+var mayImport = map[string][]string{
+	".":      {},
+	"policy": {"."},
+	"health": {"."},
+	"kernel": {".", "policy", "health"},
+
+	"store/*":    {".", "internal/*"},
+	"engine/*":   {".", "internal/*"},
+	"sandbox/*":  {".", "internal/*"},
+	"protocol/*": {".", "health", "internal/*"},
+
+	"internal/*": {},
+
+	// A suite knows the root and what it tests. protocoltest plays one story
+	// over every protocol, so it needs a real server to play it on.
+	"store/storetest":            {".", "internal/*"},
+	"engine/enginetest":          {".", "internal/*"},
+	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*"},
+	"internal/object/objecttest": {"internal/object"},
+
+	"cmd/harness": {"*"},
+}
+
+// thirdParty says which packages may import which outside code: code for
+// everything, tests for _test.go files as well. docs/dependencies.md has the reasons.
+var thirdParty = map[string]struct{ code, tests []string }{
+	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
+	"github.com/gobwas/ws":       {code: []string{"internal/socket"}, tests: []string{"protocol/delta"}},
+	"github.com/coder/websocket": {code: []string{"internal/socket"}, tests: []string{"protocol/delta", "cmd/harness"}},
+	"golang.org/x/sys":           {code: []string{"internal/socket"}, tests: []string{"protocol/delta"}},
+	"golang.org/x/tools/txtar":   {code: []string{"internal/golden"}, tests: []string{"*"}},
+}
+
+// goStatements counts the go statements of each package outside its tests and
+// says who waits for them. Prefer sync.WaitGroup.Go, which needs no row.
+var goStatements = map[string]struct {
+	count   int
+	waiting string
+}{}
+
+// testVariables are the environment variables tests may read; a name that
+// starts with HARNESS_TEST_ is how a test talks to itself in a child process.
+var testVariables = []string{"LONG", "UPDATE", "CI"}
+
+func TestArchitecture(t *testing.T) {
+	t.Parallel()
+	m := loadModule(t, ".")
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			for _, complaint := range r.check(m) {
+				t.Error(complaint)
+			}
+		})
+	}
+}
+
+// TestDependenciesAreExplained keeps docs/dependencies.md in step with go.mod:
+// every module of the table is named there in the version that is required.
+func TestDependenciesAreExplained(t *testing.T) {
+	t.Parallel()
+	page := readFile(t, "docs/dependencies.md")
+	required := regexp.MustCompile(`(?m)^\s*(?:require\s+)?(\S+\.\S+/\S+) (v\S+)`).FindAllStringSubmatch(readFile(t, "go.mod"), -1)
+	for prefix := range thirdParty {
+		i := slices.IndexFunc(required, func(r []string) bool { return within(prefix, r[1]) })
+		if i < 0 {
+			t.Errorf("%s has a row in thirdParty but go.mod does not require it", prefix)
+			continue
+		}
+		module, version := required[i][1], required[i][2]
+		if !strings.Contains(page, module) || !strings.Contains(page, strings.TrimPrefix(version, "v")) {
+			t.Errorf("docs/dependencies.md does not explain %s %s", module, version)
+		}
+	}
+}
+
+// row finds the entry of table that speaks for the package in dir.
+func row[T any](table map[string]T, dir string) (T, bool) {
+	if v, ok := table[dir]; ok {
+		return v, true
+	}
+	v, ok := table[path.Dir(dir)+"/*"]
+	return v, ok
+}
+
+// covers reports whether one of the patterns speaks for the package in dir.
+func covers(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return p == "*" || p == dir || p == path.Dir(dir)+"/*"
+	})
+}
+
+// within reports whether the import path is prefix or lies below it.
+func within(importPath, prefix string) bool {
+	return importPath == prefix || strings.HasPrefix(importPath, prefix+"/")
+}
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

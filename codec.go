@@ -1,0 +1,95 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// timeForm is RFC 3339 in UTC with milliseconds: fixed width, so that text
+// order is time order.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// NewEvent makes the event at seq and encodes its envelope, once for the log
+// and for everybody who is shown it. now is kept to the millisecond. A payload
+// that cannot be encoded is a broken invariant of the caller and panics.
+func NewEvent(id SessionID, seq Seq, now time.Time, turn TurnID, p Payload) Event {
+	e := Event{Seq: seq, Session: id, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p}
+	b := make([]byte, 0, 256)
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendUint(b, uint64(seq), 10)
+	b = append(b, `,"id":`...)
+	b = appendJSON(b, EventID(id, seq))
+	b = append(b, `,"ts":"`...)
+	b = e.Time.AppendFormat(b, timeForm)
+	b = append(b, `","session_id":`...)
+	b = appendJSON(b, id)
+	if turn != "" {
+		b = append(b, `,"turn_id":`...)
+		b = appendJSON(b, turn)
+	}
+	b = append(b, `,"type":`...)
+	b = appendJSON(b, p.Type())
+	b = append(b, `,"tier":"`...)
+	b = append(b, TierOf(p.Type())...)
+	b = append(b, `","payload":`...)
+	b = appendJSON(b, p)
+	e.raw = append(b, '}')
+	return e
+}
+
+// appendJSON encodes v without HTML escapes, so that text stays readable in
+// the log.
+func appendJSON(dst []byte, v any) []byte {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("harness: encode %T: %v", v, err))
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+type envelope struct {
+	Seq     Seq             `json:"seq"`
+	TS      string          `json:"ts"`
+	Session SessionID       `json:"session_id"`
+	Turn    TurnID          `json:"turn_id"`
+	Type    Type            `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// DecodeEvent reads an envelope and keeps its bytes, so that fields and kinds
+// this build does not know survive. The event owns raw from then on. An
+// envelope without position, session, time or type is [ErrCorrupt].
+func DecodeEvent(raw []byte) (Event, error) {
+	var env envelope
+	if err := json.Unmarshal(raw, &env); err != nil {
+		return Event{}, fmt.Errorf("decode event: %w: %w", err, ErrCorrupt)
+	}
+	ts, err := time.Parse(time.RFC3339Nano, env.TS)
+	if err != nil {
+		return Event{}, fmt.Errorf("decode event %d: %w: %w", env.Seq, err, ErrCorrupt)
+	}
+	if env.Seq == 0 || env.Type == "" || CheckID("session_id", string(env.Session)) != nil {
+		return Event{}, fmt.Errorf("decode event %d: incomplete envelope: %w", env.Seq, ErrCorrupt)
+	}
+	return Event{
+		Seq: env.Seq, Session: env.Session, Turn: env.Turn, Time: ts.UTC(),
+		Payload: decodePayload(env.Type, env.Payload), raw: raw,
+	}, nil
+}
+
+func decodePayload(t Type, raw json.RawMessage) Payload {
+	if info, ok := Lookup(t); ok {
+		if p := info.New(); len(raw) > 0 && json.Unmarshal(raw, p) == nil {
+			return p
+		}
+	}
+	if len(raw) == 0 {
+		raw = json.RawMessage("null")
+	}
+	return &Unknown{Name: t, Raw: raw}
+}

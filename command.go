@@ -1,0 +1,163 @@
+package harness
+
+import "fmt"
+
+// Command is an intent of a client. Every command is answered with a [Receipt]
+// once its effect is durable, or with an error and no effect.
+type Command interface{ command() }
+
+// OnBusy says what a submit does while a turn runs.
+type OnBusy string
+
+// The answers to a busy session.
+const (
+	Reject    OnBusy = "reject"
+	Enqueue   OnBusy = "queue"
+	Interrupt OnBusy = "interrupt" // cancel the running turn, then run
+)
+
+type (
+	// Submit starts a turn. The same ClientKey again returns the first receipt.
+	Submit struct {
+		Parts     []Part
+		Source    Source // FromSubmit, FromResume or FromTurn
+		OnBusy    OnBusy
+		ClientKey string
+		Actor     string
+	}
+	// Steer says something to the running turn.
+	Steer struct {
+		Parts     []Part
+		ClientKey string
+		Actor     string
+	}
+	// Cancel ends the running turn; with Turn set, only that one.
+	Cancel struct {
+		Turn  TurnID
+		Actor string
+	}
+	// Answer decides an approval, named by its id or by its tool call.
+	Answer struct {
+		Approval ApprovalID
+		Call     CallID
+		Decision Decision
+	}
+	// Configure changes the fields that are set.
+	Configure struct {
+		Patch ConfigPatch
+		Actor string
+	}
+	// Rewind reverts files to their state at a message.
+	Rewind struct {
+		Message ItemID
+		DryRun  bool
+		Actor   string
+	}
+	// Pause holds a session before its next turn.
+	Pause struct{ Actor string }
+	// Resume lets a paused session go on.
+	Resume struct{ Actor string }
+)
+
+func (Submit) command()    {}
+func (Steer) command()     {}
+func (Cancel) command()    {}
+func (Answer) command()    {}
+func (Configure) command() {}
+func (Rewind) command()    {}
+func (Pause) command()     {}
+func (Resume) command()    {}
+
+// Receipt says where in the log a command took effect.
+type Receipt struct {
+	Seq  Seq    // the log ended here, or later, when the command was accepted
+	Turn TurnID // the turn it concerns, if any
+	Item ItemID // the user message it made, if any
+}
+
+// MaxPrompt bounds the text of one prompt: more than any model's window takes
+// as instructions, less than the protocols' frame limits.
+const MaxPrompt = 512 << 10
+
+// CheckParts refuses input that is empty, oversized or of an unknown kind.
+func CheckParts(parts []Part) error {
+	size := 0
+	for i, p := range parts {
+		switch {
+		case p.Type == "text":
+		case p.Type == "file" && (p.Path != "" || p.URL != ""):
+		case p.Type == "file":
+			return fmt.Errorf("input part %d: a file needs a path or a url: %w", i, ErrInvalid)
+		default:
+			return fmt.Errorf("input part %d: unknown type %q: %w", i, p.Type, ErrInvalid)
+		}
+		size += len(p.Text) + len(p.Path) + len(p.URL)
+	}
+	switch {
+	case size == 0:
+		return fmt.Errorf("the prompt is empty: %w", ErrInvalid)
+	case size > MaxPrompt:
+		return fmt.Errorf("the prompt has %d bytes, more than %d: %w", size, MaxPrompt, ErrTooLarge)
+	}
+	return nil
+}
+
+// Config is what a client may set about how turns run.
+type Config struct {
+	PermissionMode Mode   `json:"permission_mode,omitempty"`
+	MaxTurns       int    `json:"max_turns,omitempty"` // 0: no limit
+	Model          string `json:"model,omitempty"`
+	SystemPrompt   string `json:"system_prompt,omitempty"`
+	Effort         Effort `json:"think_level,omitempty"`
+}
+
+// ConfigPatch changes the fields of a [Config] that are not nil.
+type ConfigPatch struct {
+	PermissionMode *Mode
+	MaxTurns       *int
+	Model          *string
+	SystemPrompt   *string
+	Effort         *Effort
+}
+
+// Check refuses values outside the texts.
+func (p ConfigPatch) Check() error {
+	if m := p.PermissionMode; m != nil && *m != Normal && *m != AcceptEdits && *m != FullAuto {
+		return fmt.Errorf("permission mode %q: %w", *m, ErrInvalid)
+	}
+	if n := p.MaxTurns; n != nil && (*n < 0 || *n > 1_000_000) {
+		return fmt.Errorf("max turns %d: must be 0 to 1000000: %w", *n, ErrInvalid)
+	}
+	if e := p.Effort; e != nil && *e != EffortLow && *e != EffortMedium && *e != EffortHigh && *e != EffortMax {
+		return fmt.Errorf("effort %q: %w", *e, ErrInvalid)
+	}
+	if m := p.Model; m != nil && len(*m) > MaxID {
+		return fmt.Errorf("model: longer than %d bytes: %w", MaxID, ErrInvalid)
+	}
+	if s := p.SystemPrompt; s != nil && len(*s) > MaxPrompt {
+		return fmt.Errorf("system prompt: longer than %d bytes: %w", MaxPrompt, ErrTooLarge)
+	}
+	return nil
+}
+
+// Empty reports whether the patch changes nothing.
+func (p ConfigPatch) Empty() bool { return p == ConfigPatch{} }
+
+// NewSession describes a session to create. The zero value is a chat session
+// with a minted id.
+type NewSession struct {
+	ID        SessionID
+	Kind      Kind
+	User      string
+	Title     string
+	Engine    string
+	Directory string
+	Config    ConfigPatch
+	From      *Branch // nil: an empty history
+}
+
+// Branch is a place in another session's log.
+type Branch struct {
+	Session SessionID
+	Seq     Seq
+}

@@ -1,0 +1,364 @@
+package harness
+
+import (
+	"slices"
+)
+
+// Apply folds one event into the state. It is the only way a state changes,
+// it is total (no event can make it fail), and its cost does not grow with the
+// history.
+func (s *State) Apply(e Event) {
+	if s.Seq == 0 {
+		s.Session, s.Created, s.Status, s.Kind = e.Session, e.Time, Idle, Chat
+		s.Config.PermissionMode = Normal
+	}
+	s.Session, s.Seq, s.Updated = e.Session, e.Seq, e.Time
+	switch p := e.Payload.(type) {
+	case *SessionState:
+		s.applySession(p)
+	case *UserMessage:
+		s.applyUser(e, p)
+	case *TurnStart:
+		s.applyTurnStart(e, p)
+	case *Token:
+		if m := s.output(p.ItemID); m != nil {
+			m.Status = MessageStreaming
+			m.Content.Append(p.Text)
+		}
+	case *Response:
+		if m := s.output(p.ItemID); m != nil && !m.Content.Is(p.Text) {
+			m.Status, m.Content = MessageStreaming, NewText(p.Text)
+		}
+	case *Thinking:
+		s.think(p.ItemID, p.Text)
+	case *Reflection:
+		s.think(p.ItemID, p.Text)
+	case *ToolCall:
+		s.applyToolCall(e, p)
+	case *ToolLog:
+		if c := s.openCall(p.ToolCallID); c != nil {
+			c.log(p.Text)
+		}
+	case *ToolResult:
+		if c := s.openCall(p.ToolCallID); c != nil {
+			c.result(p.Output)
+		}
+	case *ToolOutcome:
+		s.applyOutcome(p)
+	case *ApprovalRequired:
+		s.applyAsk(e, p)
+	case *ApprovalApplied:
+		s.applyAnswer(p)
+	case *SessionCheckpoint:
+		if p.EngineRef != "" {
+			s.EngineRef = p.EngineRef
+		}
+	case *HookEvent:
+		if p.Kind == HookCancel && s.Turn != nil {
+			s.Turn.Cancelling = true
+		}
+	case *Failure:
+		s.Error = p.Message
+	case *TurnEnd:
+		s.applyTurnEnd(p)
+	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *ContextCompacted,
+		*StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision, *SandboxNotice, *TransportDiagnostic,
+		*SubagentEvent, *Artifact, *Rewound, *Completed, *HealthSnapshot, *Unknown:
+		// Facts that the state does not carry.
+	}
+}
+
+// HookCancel is the kind of the hook_event that records a cancel before the
+// engine has stopped, so that a crash in between cannot forget it.
+const HookCancel = "cancel_requested"
+
+func (s *State) applySession(p *SessionState) {
+	set(&s.Kind, p.Kind)
+	set(&s.User, p.UserID)
+	set(&s.Directory, p.Directory)
+	set(&s.Engine, p.Engine)
+	setp(&s.Title, p.Title)
+	setp(&s.Config.Model, p.Model)
+	setp(&s.Config.PermissionMode, p.PermissionMode)
+	setp(&s.Config.Effort, p.ThinkLevel)
+	setp(&s.Config.MaxTurns, p.MaxTurns)
+	setp(&s.Config.SystemPrompt, p.SystemPrompt)
+	setp(&s.Retries, p.MaxRetries)
+	setp(&s.Pausing, p.PauseRequested)
+	if p.ParentSessionID != "" {
+		s.From = &Branch{Session: p.ParentSessionID}
+		if _, seq, err := ParseEventID(p.BranchSourceEventID); err == nil {
+			s.From.Seq = seq
+		}
+	}
+	if p.Status != "" {
+		s.Status, s.Reason = p.Status, p.Reason
+	}
+}
+
+func set[T comparable](dst *T, v T) {
+	var zero T
+	if v != zero {
+		*dst = v
+	}
+}
+
+func setp[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+func (s *State) applyUser(e Event, p *UserMessage) {
+	text := PlainText(p.Parts)
+	if p.Source == FromSteer && s.Turn != nil {
+		if m := s.find(s.Turn.Item); m != nil && (m.Content.Len() > 0 || len(m.Calls) > 0) {
+			s.Turn.Steered = true
+		}
+	}
+	s.Messages = append(s.Messages, &Message{ID: p.ItemID, Role: User, Content: NewText(text), Status: MessageComplete})
+	key := Key{Key: p.ClientKey, Seq: e.Seq, Item: p.ItemID}
+	if p.Source == FromSteer {
+		key.Turn = e.Turn
+	} else {
+		s.Queue = append(s.Queue, Prompt{Item: p.ItemID, Parts: p.Parts, Fresh: p.Source == FromSubmit})
+	}
+	if p.ClientKey != "" {
+		s.Keys = remember(s.Keys, key, MaxKeys)
+	}
+	if s.Title == "" {
+		s.Title = firstLine(text, 80)
+	}
+}
+
+// remember appends to a bounded memory.
+func remember[T any](list []T, v T, limit int) []T {
+	if len(list) >= limit {
+		list = slices.Delete(list, 0, len(list)-limit+1)
+	}
+	return append(list, v)
+}
+
+func firstLine(s string, limit int) string {
+	for i, r := range s {
+		if r == '\n' || i >= limit {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (s *State) applyTurnStart(e Event, p *TurnStart) {
+	t := &ActiveTurn{ID: p.TurnID, Attempt: p.Attempt, Engine: p.Engine, Fresh: p.Fresh, Item: p.ItemID, Started: e.Time}
+	if s.Turn != nil && s.Turn.ID == p.TurnID { // another attempt
+		t.Prompt, t.First, t.Open = s.Turn.Prompt, s.Turn.First, s.Turn.Open
+		s.closeMessages()
+	} else {
+		t.First = s.Count()
+		s.calls = make(map[CallID]*Call)
+		s.Turns++
+		if len(s.Queue) > 0 {
+			t.Prompt = s.Queue[0]
+			s.Queue = slices.Delete(s.Queue, 0, 1)
+			for i := range s.Keys {
+				if s.Keys[i].Item == t.Prompt.Item {
+					s.Keys[i].Turn = p.TurnID
+				}
+			}
+		}
+	}
+	s.Turn, s.Status, s.Reason, s.Error = t, Running, "", ""
+	if len(s.Pending) > 0 {
+		s.Status = AwaitingApproval
+	}
+	s.Messages = append(s.Messages, &Message{ID: p.ItemID, Role: Assistant, Status: MessagePending})
+}
+
+// closeMessages ends the assistant messages of the turn so far.
+func (s *State) closeMessages() {
+	for _, m := range s.Messages[min(len(s.Messages), max(0, s.Turn.First-s.Sealed)):] {
+		m.close()
+	}
+}
+
+// output is the assistant message that an output event belongs to. One that
+// names a new item, as after a steer, starts a new message.
+func (s *State) output(id ItemID) *Message {
+	if s.Turn == nil {
+		return nil
+	}
+	if id == "" {
+		id = s.Turn.Item
+	}
+	if id != s.Turn.Item {
+		if m := s.find(id); m != nil {
+			return m
+		}
+		if m := s.find(s.Turn.Item); m != nil {
+			m.close()
+		}
+		s.Turn.Item, s.Turn.Steered = id, false
+		s.Messages = append(s.Messages, &Message{ID: id, Role: Assistant, Status: MessagePending})
+	}
+	return s.find(id)
+}
+
+// find looks among the active turn's messages, newest first.
+func (s *State) find(id ItemID) *Message {
+	for _, m := range slices.Backward(s.Messages) {
+		if m.ID == id && m.Role == Assistant {
+			return m
+		}
+	}
+	return nil
+}
+
+func (s *State) think(id ItemID, text string) {
+	if m := s.output(id); m != nil {
+		m.Reasoning.Append(text)
+	}
+}
+
+func (s *State) applyToolCall(e Event, p *ToolCall) {
+	m := s.output("")
+	if m == nil || s.calls[p.ToolCallID] != nil {
+		return
+	}
+	c := &Call{ID: p.ToolCallID, Name: p.Name, Status: CallRunning, Input: safeInput(p.Arguments), At: m.Content.Units()}
+	if m.Status == MessagePending {
+		m.Status = MessageStreaming
+	}
+	m.Calls = append(m.Calls, c)
+	s.calls[c.ID] = c
+	s.Turn.Open = append(s.Turn.Open, OpenCall{ID: c.ID, Name: c.Name, Started: e.Time})
+}
+
+// openCall is a call of the active turn that has no outcome yet.
+func (s *State) openCall(id CallID) *Call {
+	if c := s.calls[id]; c != nil && (c.Status == CallRunning || c.Status == CallAwaiting) {
+		return c
+	}
+	return nil
+}
+
+// log adds live output, up to the preview's bound.
+func (c *Call) log(text string) {
+	room := MaxPreview - c.Output.Len()
+	if c.OutputBytes > 0 || len(text) > room {
+		c.OutputBytes = max(c.OutputBytes, c.Output.Len()) + len(text)
+	}
+	c.Output.Append(cutText(text, room))
+}
+
+// result replaces live output by the rendered result.
+func (c *Call) result(text string) {
+	c.OutputBytes = 0
+	if len(text) > MaxPreview {
+		c.OutputBytes = len(text)
+	}
+	c.Output = NewText(cutText(text, MaxPreview))
+}
+
+// cutText is the longest prefix of s of at most n bytes that ends with a whole
+// character.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n = max(n, 0)
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+func (s *State) applyOutcome(p *ToolOutcome) {
+	if s.Turn == nil {
+		return
+	}
+	i := slices.IndexFunc(s.Turn.Open, func(o OpenCall) bool { return o.ID == p.ToolCallID })
+	if i < 0 {
+		return
+	}
+	s.Turn.Open = slices.Delete(s.Turn.Open, i, i+1)
+	c := s.calls[p.ToolCallID]
+	if c == nil {
+		return
+	}
+	switch p.Status {
+	case OutcomeOK, OutcomeArtifact:
+		c.Status = CallComplete
+	case OutcomeDenied:
+		c.Status = CallDenied
+	default:
+		c.Status = CallError
+	}
+	if c.Output.Len() == 0 && p.Error != "" {
+		c.result(p.Error)
+	}
+}
+
+func (s *State) applyAsk(e Event, p *ApprovalRequired) {
+	s.Pending = append(s.Pending, Approval{
+		ID: p.RequestID, Call: p.ToolCallID, Tool: p.ToolName, Description: p.Description, Reason: p.Reason,
+		Input: p.Input, Asked: e.Seq, Since: e.Time, Deadline: p.Deadline,
+	})
+	if c := s.openCall(p.ToolCallID); c != nil {
+		c.Status = CallAwaiting
+	}
+	s.Status = AwaitingApproval
+}
+
+func (s *State) applyAnswer(p *ApprovalApplied) {
+	i := slices.IndexFunc(s.Pending, func(a Approval) bool { return a.ID == p.RequestID })
+	if i < 0 {
+		return
+	}
+	s.Pending = slices.Delete(s.Pending, i, i+1)
+	d := Decided{ID: p.RequestID, Call: p.ToolCallID, Decision: Decision{p.Decision, p.Scope, p.Reason, p.Actor, p.Source}}
+	if s.Turn != nil {
+		d.Turn = s.Turn.ID
+	}
+	s.Decided = remember(s.Decided, d, MaxDecided)
+	if c := s.openCall(p.ToolCallID); c != nil {
+		c.Status = CallRunning
+	}
+	if p.Decision == Allow && p.Scope != Once && p.Scope != "" {
+		s.Grants = remember(s.Grants, Grant{Tool: p.ToolName, Scope: p.Scope}, MaxGrants)
+	}
+	if len(s.Pending) == 0 && s.Status == AwaitingApproval {
+		s.Status = Running
+		if s.Turn == nil {
+			s.Status = Idle
+		}
+	}
+}
+
+func (s *State) applyTurnEnd(p *TurnEnd) {
+	if s.Turn == nil || s.Turn.ID != p.TurnID {
+		return
+	}
+	s.closeMessages()
+	if p.Status == TurnError {
+		if m := s.find(s.Turn.Item); m != nil {
+			m.Status = MessageError
+		}
+	}
+	s.Turn, s.calls, s.Reason = nil, nil, p.Reason
+	s.Status = s.after(p.Status)
+}
+
+// after is the status that follows the end of a turn: chat sessions become
+// idle unless they failed, background sessions end in a terminal word.
+func (s *State) after(turn string) Status {
+	switch {
+	case turn == TurnError:
+		return StatusFailed
+	case s.Kind != Background:
+		return Idle
+	case turn == TurnCancelled:
+		return StatusCancelled
+	default:
+		return StatusCompleted
+	}
+}

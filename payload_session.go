@@ -1,0 +1,189 @@
+package harness
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Session assigns a session id to a client that asked for none. It is the one
+// event that is never stored.
+type Session struct {
+	SessionID SessionID `json:"session_id"`
+}
+
+// SessionState carries the fields of S3's session state contract that changed;
+// absent fields keep their value. The first event of every log is one.
+type SessionState struct {
+	SessionID        SessionID `json:"session_id,omitempty"`
+	Status           Status    `json:"status,omitempty"`
+	Reason           string    `json:"reason,omitempty"`
+	Kind             Kind      `json:"kind,omitempty"`
+	UserID           string    `json:"user_id,omitempty"`
+	Title            *string   `json:"title,omitempty"`
+	Directory        string    `json:"directory,omitempty"`
+	Engine           string    `json:"engine,omitempty"`
+	Provider         string    `json:"provider,omitempty"`
+	Model            *string   `json:"model,omitempty"`
+	AgentProfile     string    `json:"agent_profile,omitempty"`
+	PermissionMode   *Mode     `json:"permission_mode,omitempty"`
+	ApprovalMode     string    `json:"approval_mode,omitempty"`
+	ThinkLevel       *Effort   `json:"think_level,omitempty"`
+	MaxTurns         *int      `json:"max_turns,omitempty"`
+	SystemPrompt     *string   `json:"system_prompt,omitempty"`
+	PolicyPath       string    `json:"policy_path,omitempty"`
+	SandboxMode      string    `json:"sandbox_mode,omitempty"`
+	SandboxIsolation string    `json:"sandbox_isolation,omitempty"`
+	PauseRequested   *bool     `json:"pause_requested,omitempty"`
+
+	RunnerKind          string          `json:"runner_kind,omitempty"`
+	ApprovalRequestID   ApprovalID      `json:"approval_request_id,omitempty"`
+	WorkspaceID         string          `json:"workspace_id,omitempty"`
+	TaskGraphID         string          `json:"task_graph_id,omitempty"`
+	ProcessID           int             `json:"process_id,omitempty"`
+	AttemptCount        int             `json:"attempt_count,omitempty"`
+	MaxRetries          *int            `json:"max_retries,omitempty"`
+	ExpiresAt           *time.Time      `json:"expires_at,omitempty"`
+	ParentSessionID     SessionID       `json:"parent_session_id,omitempty"`
+	BranchSourceEventID string          `json:"branch_source_event_id,omitempty"`
+	BranchResumeCursor  string          `json:"branch_resume_cursor,omitempty"`
+	LastHeartbeatAt     *time.Time      `json:"last_heartbeat_at,omitempty"`
+	LastError           string          `json:"last_error,omitempty"`
+	UpdatedAt           *time.Time      `json:"updated_at,omitempty"`
+	EndedAt             *time.Time      `json:"ended_at,omitempty"`
+	ResumeContext       json.RawMessage `json:"resume_context,omitempty"`
+}
+
+// SessionCheckpoint is a place to come back to. EngineRef is the engine's own
+// opaque word for it.
+type SessionCheckpoint struct {
+	SessionID      SessionID `json:"session_id"`
+	Sequence       int       `json:"sequence"`
+	CheckpointType string    `json:"checkpoint_type"`
+	Status         string    `json:"status"`
+	SummaryText    string    `json:"summary_text"`
+	ResumeCursor   *string   `json:"resume_cursor"`
+	EngineRef      string    `json:"engine_ref,omitempty"`
+}
+
+// StepProgress is a step of a plan on its way.
+type StepProgress struct {
+	StepID string `json:"step_id"`
+	Index  int    `json:"index"`
+	Total  int    `json:"total"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+}
+
+// PolicyDecision records which rule allowed, asked or refused.
+type PolicyDecision struct {
+	Subject        string `json:"subject"`
+	Outcome        string `json:"outcome"`
+	Reason         string `json:"reason,omitempty"`
+	Source         string `json:"source,omitempty"`
+	PolicyPath     string `json:"policy_path,omitempty"`
+	PermissionMode Mode   `json:"permission_mode,omitempty"`
+	ApprovalMode   string `json:"approval_mode,omitempty"`
+	ToolCallID     CallID `json:"tool_call_id,omitempty"`
+}
+
+// HookEvent traces the lifecycle of hooks and of requests to a running turn.
+type HookEvent struct {
+	Kind   string `json:"kind"`
+	Status string `json:"status,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Actor  string `json:"actor,omitempty"`
+}
+
+// SandboxNotice says which isolation was asked for and which was got.
+type SandboxNotice struct {
+	RequestedBackend string   `json:"requested_backend"`
+	ResolvedBackend  string   `json:"resolved_backend"`
+	Isolation        string   `json:"isolation"`
+	Reason           string   `json:"reason,omitempty"`
+	Enforces         []string `json:"enforces,omitempty"`
+	Lacks            []string `json:"lacks,omitempty"`
+}
+
+// TransportDiagnostic says that a provider or an engine's session degraded.
+type TransportDiagnostic struct {
+	Status            string `json:"status"`
+	Kind              string `json:"kind"`
+	ProviderRequested string `json:"provider_requested,omitempty"`
+	ProviderActual    string `json:"provider_actual,omitempty"`
+	Reason            string `json:"reason,omitempty"`
+	FailureCount      int    `json:"failure_count,omitempty"`
+}
+
+// SubagentEvent is delegated work on its way.
+type SubagentEvent struct {
+	AgentID         string    `json:"agent_id"`
+	Status          string    `json:"status"`
+	ParentSessionID SessionID `json:"parent_session_id,omitempty"`
+	Task            string    `json:"task,omitempty"`
+	Summary         string    `json:"summary,omitempty"`
+}
+
+// Artifact is something a turn made and the store keeps out of line.
+type Artifact struct {
+	ArtifactID   string          `json:"artifact_id"`
+	ArtifactType string          `json:"artifact_type"`
+	Title        string          `json:"title,omitempty"`
+	URI          string          `json:"uri,omitempty"`
+	Size         int64           `json:"size,omitempty"`
+	SHA256       string          `json:"sha256,omitempty"`
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Rewound says which files went back to their state at a message.
+type Rewound struct {
+	MessageID    ItemID   `json:"message_id"`
+	DryRun       bool     `json:"dry_run,omitempty"`
+	FilesChanged []string `json:"files_changed,omitempty"`
+	Insertions   int      `json:"insertions,omitempty"`
+	Deletions    int      `json:"deletions,omitempty"`
+	Conflicts    []string `json:"conflicts,omitempty"`
+	Error        string   `json:"error,omitempty"`
+}
+
+// HealthSnapshot travels on the health stream only.
+type HealthSnapshot struct {
+	json.RawMessage
+}
+
+// Unknown is a payload this build has no struct for, or could not read as the
+// struct it has. It survives a round trip byte for byte.
+type Unknown struct {
+	Name Type
+	Raw  json.RawMessage
+}
+
+func (*Session) Type() Type             { return "session" }
+func (*SessionState) Type() Type        { return "session_state" }
+func (*SessionCheckpoint) Type() Type   { return "session_checkpoint" }
+func (*StepProgress) Type() Type        { return "step_progress" }
+func (*PolicyDecision) Type() Type      { return "policy_decision" }
+func (*HookEvent) Type() Type           { return "hook_event" }
+func (*SandboxNotice) Type() Type       { return "sandbox_notice" }
+func (*TransportDiagnostic) Type() Type { return "transport_diagnostic" }
+func (*SubagentEvent) Type() Type       { return "subagent_event" }
+func (*Artifact) Type() Type            { return "artifact" }
+func (*Rewound) Type() Type             { return "rewind" }
+func (*HealthSnapshot) Type() Type      { return "health_snapshot" }
+func (u *Unknown) Type() Type           { return u.Name }
+
+func (*Session) payload()             {}
+func (*SessionState) payload()        {}
+func (*SessionCheckpoint) payload()   {}
+func (*StepProgress) payload()        {}
+func (*PolicyDecision) payload()      {}
+func (*HookEvent) payload()           {}
+func (*SandboxNotice) payload()       {}
+func (*TransportDiagnostic) payload() {}
+func (*SubagentEvent) payload()       {}
+func (*Artifact) payload()            {}
+func (*Rewound) payload()             {}
+func (*HealthSnapshot) payload()      {}
+func (*Unknown) payload()             {}
+
+// MarshalJSON returns the payload as it came.
+func (u *Unknown) MarshalJSON() ([]byte, error) { return u.Raw, nil }

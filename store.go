@@ -1,0 +1,117 @@
+package harness
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Store keeps the logs. Every implementation passes storetest.
+//
+// The log's end is the fencing token: [Store.Append] succeeds only if the log
+// ends where the writer believes it ends, so a stale owner can never write.
+// Methods may be called concurrently.
+type Store interface {
+	// Append adds c to its session's log, or returns ErrConflict if the log
+	// does not end at c.After. It returns nil when c is durable: all of it or
+	// nothing. Any other error means that the outcome is unknown; ErrStorage
+	// says that the store cannot write at all.
+	Append(ctx context.Context, c Commit) error
+
+	// Read yields the events after a position, in order and without a gap, as
+	// of some moment during the call, in bounded memory. A branch's history
+	// reads through to its parent. A session without a log is ErrNotFound;
+	// damaged data is ErrCorrupt, with its place.
+	Read(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
+
+	// List yields summaries, newest update first, from an index and never from
+	// the logs.
+	List(ctx context.Context, f Filter) iter.Seq2[Summary, error]
+
+	// Close waits for appends in flight and releases everything.
+	Close() error
+}
+
+// Commit is what becomes durable together.
+type Commit struct {
+	Session SessionID
+	After   Seq     // the log must end here; 0 for a new session
+	Events  []Event // dense: After+1, After+2, …
+	Summary Summary // replaces the session's row in lists, in the same transaction
+	From    *Branch // with the first commit of a branch: where its history continues; After is From.Seq
+}
+
+// Summary is a session's row in lists.
+type Summary struct {
+	Session   SessionID `json:"session_id"`
+	Kind      Kind      `json:"kind"`
+	User      string    `json:"user_id,omitempty"`
+	Title     string    `json:"title,omitempty"`
+	Status    Status    `json:"status"`
+	Reason    string    `json:"reason,omitempty"`
+	Engine    string    `json:"engine,omitempty"`
+	Directory string    `json:"directory,omitempty"`
+	Parent    SessionID `json:"parent_session_id,omitempty"`
+	Seq       Seq       `json:"seq"`
+	Messages  int       `json:"messages"`
+	Pending   int       `json:"pending_approvals,omitempty"`
+	Created   time.Time `json:"created"`
+	Updated   time.Time `json:"updated"`
+}
+
+// Summary is the row that lists show of s.
+func (s *State) Summary() Summary {
+	sum := Summary{
+		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,
+		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated,
+	}
+	if s.From != nil {
+		sum.Parent = s.From.Session
+	}
+	return sum
+}
+
+// Filter chooses rows of a list. Empty fields choose everything.
+type Filter struct {
+	Session  SessionID // exactly this one
+	User     string
+	Kind     Kind
+	Statuses []Status
+	Parent   SessionID
+	Before   *Summary // continue after this row of an earlier page
+	Limit    int      // 0: no limit
+}
+
+// Snapshotter is an optional power of a store: states that spare reading the
+// log from its beginning. What is in a snapshot could always be folded again,
+// so losing one loses nothing.
+type Snapshotter interface {
+	// SaveSnapshot keeps s. Saving the same again changes nothing.
+	SaveSnapshot(ctx context.Context, s Snapshot) error
+
+	// LoadSnapshot returns the newest snapshot at or before a position (0: the
+	// newest of all), without its messages, or ErrNotFound.
+	LoadSnapshot(ctx context.Context, id SessionID, at Seq) (Snapshot, error)
+
+	// Messages yields the sealed messages from, from+1, … up to but without
+	// to, each in the form that clients get. A branch's messages read through
+	// to its parent. One that is missing is ErrCorrupt.
+	Messages(ctx context.Context, id SessionID, from, to int) iter.Seq2[[]byte, error]
+}
+
+// Snapshot is a session's state at a position, in two parts so that neither
+// writing nor loading it grows with the history: a head, and the messages that
+// were sealed since the last snapshot.
+type Snapshot struct {
+	Session SessionID
+	Seq     Seq
+	State   []byte   // EncodeState
+	First   int      // index of Sealed[0] in the conversation
+	Sealed  [][]byte // EncodeMessage
+}
+
+// Remover is an optional power of a store: forget a session. A session with
+// branches is refused with ErrConflict; one that is not there is ErrNotFound.
+type Remover interface {
+	Remove(ctx context.Context, id SessionID) error
+}
