@@ -22,6 +22,8 @@ type module struct {
 	fset  *token.FileSet
 	files []*goFile
 	texts map[string][]byte // by slash-separated path
+
+	spawns map[string]spawns // the go statements it may have
 }
 
 type goFile struct {

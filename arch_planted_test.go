@@ -18,6 +18,7 @@ var lawful = map[string]string{
 	"kernel/session_test.go":            "package kernel\n\nimport (\n\t_ \"harness/store/memory\"\n\t\"os\"\n\t\"time\"\n\n\t_ \"golang.org/x/tools/txtar\"\n)\n\nvar long = os.Getenv(\"LONG\")\n\nfunc nap() {\n\ttime.Sleep(1) // sleep: inside a bubble\n}\n",
 	"store/sqlite/sqlite.go":            "// Package sqlite is a store.\npackage sqlite\n\nimport (\n\t_ \"harness\"\n\n\t_ \"modernc.org/sqlite\"\n)\n",
 	"internal/golden/golden.go":         "// Package golden compares.\npackage golden\n\nimport \"os\"\n\nvar update = os.Getenv(\"UPDATE\") != \"\"\n",
+	"engine/script/script.go":           "// Package script is an engine.\npackage script\n\nfunc run() { go run() }\n",
 	"cmd/harness/main.go":               "// Command harness is the server.\npackage main\n\nimport (\n\t\"flag\"\n\t_ \"harness/kernel\"\n\t\"os\"\n)\n\nfunc main() { flag.Parse(); os.Exit(0) }\n",
 	"README.md":                         "See https://example.com/" + "work/ and ~/" + "work/.\n",
 	"x/testdata/node/package-lock.json": "{\"name\": \"x\",\n\"integrity\": \"sha512-\"}\n",
@@ -63,6 +64,8 @@ func TestRulesCatchWhatIsPlanted(t *testing.T) {
 		{"standard input outside cmd", "OnlyCmdTouchesTheProcess", "protocol/x/x.go", header + "import \"os\"\n\nvar in = os.Stdin\n", "os.Stdin outside cmd/"},
 		{"flags outside cmd", "OnlyCmdTouchesTheProcess", "kernel/x_test.go", "package kernel\n\nimport _ \"flag\"\n", "package flag outside cmd/"},
 		{"a goroutine nobody listed", "EveryGoStatementIsListed", "kernel/x.go", "package kernel\n\nfunc f() { go f() }\n", "kernel: 1 go statements, 0 listed"},
+		{"a second goroutine beside a listed one", "EveryGoStatementIsListed", "engine/script/x.go", "package script\n\nfunc f() { go f() }\n", "engine/script: 2 go statements, 1 listed"},
+		{"a listed goroutine that is gone", "EveryGoStatementIsListed", "engine/script/script.go", "package script\n", "engine/script: goStatements lists 1, there are none"},
 		{"a machine path in prose", "NoMachinePathsOrRegistryHosts", "docs/x.md", "See\n`/" + "work/main`.\n", "docs/x.md:2"},
 		{"a machine path in a URL", "NoMachinePathsOrRegistryHosts", "docs/x.md", "file:///" + "root/x\n", "docs/x.md:1"},
 		{"a registry host in a lockfile", "NoMachinePathsOrRegistryHosts", "x/testdata/node/package-lock.json", "{\n\"resolved\": \"https:" + "//example.com/a.tgz\"}\n", "package-lock.json:2"},
@@ -84,7 +87,7 @@ func planted(t testing.TB, changed map[string]string) *module {
 	t.Helper()
 	files := maps.Clone(lawful)
 	maps.Copy(files, changed)
-	m := &module{fset: token.NewFileSet(), texts: map[string][]byte{}}
+	m := &module{fset: token.NewFileSet(), texts: map[string][]byte{}, spawns: map[string]spawns{"engine/script": {1, "run"}}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		m.add(t, name, []byte(files[name]))
 	}

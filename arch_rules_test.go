@@ -181,11 +181,11 @@ func goStatementCounts(m *module) (bad []string) {
 		})
 	}
 	for dir, places := range found {
-		if want := goStatements[dir].count; len(places) != want {
+		if want := m.spawns[dir].count; len(places) != want {
 			bad = append(bad, fmt.Sprintf("%s: %d go statements, %d listed in goStatements: %v", dir, len(places), want, places))
 		}
 	}
-	for dir, r := range goStatements {
+	for dir, r := range m.spawns {
 		if len(found[dir]) == 0 {
 			bad = append(bad, fmt.Sprintf("%s: goStatements lists %d, there are none", dir, r.count))
 		}

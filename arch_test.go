@@ -54,10 +54,12 @@ var thirdParty = map[string]struct{ code, tests []string }{
 
 // goStatements counts the go statements of each package outside its tests and
 // says who waits for them. Prefer sync.WaitGroup.Go, which needs no row.
-var goStatements = map[string]struct {
+var goStatements = map[string]spawns{}
+
+type spawns struct {
 	count   int
-	waiting string
-}{}
+	waiting string // who waits for them to end
+}
 
 // testVariables are the environment variables tests may read; a name that
 // starts with HARNESS_TEST_ is how a test talks to itself in a child process.
@@ -66,6 +68,7 @@ var testVariables = []string{"LONG", "UPDATE", "CI"}
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	m := loadModule(t, ".")
+	m.spawns = goStatements
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -86,6 +86,7 @@ func (s *State) applySession(p *SessionState) {
 	setp(&s.Retries, p.MaxRetries)
 	setp(&s.Pausing, p.PauseRequested)
 	if p.ParentSessionID != "" {
+		s.branch()
 		s.From = &Branch{Session: p.ParentSessionID}
 		if _, seq, err := ParseEventID(p.BranchSourceEventID); err == nil {
 			s.From.Seq = seq
@@ -94,6 +95,21 @@ func (s *State) applySession(p *SessionState) {
 	if p.Status != "" {
 		s.Status, s.Reason = p.Status, p.Reason
 	}
+}
+
+// branch makes the state that was reached in another session the beginning of
+// this one: the conversation stays, what was under way there does not.
+func (s *State) branch() {
+	if s.Turn != nil {
+		for _, o := range s.Turn.Open {
+			if c := s.calls[o.ID]; c != nil {
+				c.Status = CallError
+			}
+		}
+		s.closeMessages()
+	}
+	s.Turn, s.calls, s.Queue, s.Pending, s.Decided, s.Keys = nil, nil, nil, nil, nil, nil
+	s.Status, s.Reason, s.Error, s.Pausing = Idle, "", "", false
 }
 
 func set[T comparable](dst *T, v T) {
@@ -116,7 +132,9 @@ func (s *State) applyUser(e Event, p *UserMessage) {
 			s.Turn.Steered = true
 		}
 	}
-	s.Messages = append(s.Messages, &Message{ID: p.ItemID, Role: User, Content: NewText(text), Status: MessageComplete})
+	if !s.said(p.ItemID) {
+		s.Messages = append(s.Messages, &Message{ID: p.ItemID, Role: User, Content: NewText(text), Status: MessageComplete})
+	}
 	key := Key{Key: p.ClientKey, Seq: e.Seq, Item: p.ItemID}
 	if p.Source == FromSteer {
 		key.Turn = e.Turn
@@ -129,6 +147,12 @@ func (s *State) applyUser(e Event, p *UserMessage) {
 	if s.Title == "" {
 		s.Title = firstLine(text, 80)
 	}
+}
+
+// said reports whether a user message of the unsealed conversation has this
+// id: a steer that came too late for its turn is queued under its own id.
+func (s *State) said(id ItemID) bool {
+	return slices.ContainsFunc(s.Messages, func(m *Message) bool { return m.ID == id && m.Role == User })
 }
 
 // remember appends to a bounded memory.
@@ -220,7 +244,7 @@ func (s *State) think(id ItemID, text string) {
 }
 
 func (s *State) applyToolCall(e Event, p *ToolCall) {
-	m := s.output("")
+	m := s.output(p.MessageID)
 	if m == nil || s.calls[p.ToolCallID] != nil {
 		return
 	}

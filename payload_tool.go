@@ -11,7 +11,8 @@ type ToolCall struct {
 	Name       string          `json:"name"`
 	Arguments  json.RawMessage `json:"arguments,omitempty"`
 	ToolCallID CallID          `json:"tool_call_id"`
-	ItemID     ItemID          `json:"item_id,omitempty"`
+	ItemID     ItemID          `json:"item_id,omitempty"`    // the call's own item
+	MessageID  ItemID          `json:"message_id,omitempty"` // the assistant message it belongs to
 }
 
 // ToolLog is output of a call while it runs.

@@ -182,6 +182,17 @@ func (s *State) Answered(a Answer) error {
 	return ErrNoApproval
 }
 
+// Called reports whether the active turn has made this call, open or not.
+func (s *State) Called(id CallID) bool { return s.calls[id] != nil }
+
+// Said is the text of an assistant message of the active turn so far.
+func (s *State) Said(item ItemID) string {
+	if m := s.find(item); m != nil {
+		return m.Content.String()
+	}
+	return ""
+}
+
 // Clone is a copy that shares only bytes that are never written again.
 func (s *State) Clone() *State {
 	c := *s

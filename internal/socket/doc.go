@@ -9,9 +9,7 @@
 // It guarantees:
 //   - Calls for one connection come in order and one at a time: Opened, then
 //     Message and Refused as the peer sends, then Closed exactly once. Only
-//     Writable may run beside Message and Refused; it never runs before Opened
-//     has returned on a connection that Opened did not write to, nor beside or
-//     after Closed.
+//     Writable may run beside Message and Refused.
 //   - Nothing more is read from a connection while its Message runs.
 //   - Write never blocks and never reaches a descriptor that was closed and
 //     given to somebody else.

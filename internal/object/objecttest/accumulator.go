@@ -2,9 +2,13 @@ package objecttest
 
 // Accumulator is the state of one JavaScript client. It starts as null.
 type Accumulator struct {
-	p  *Process
-	id int
+	p   *Process
+	id  int
+	gen Generation
 }
+
+// Generation returns the generation of a.
+func (a *Accumulator) Generation() Generation { return a.gen }
 
 // New returns an accumulator of the newest generation.
 func (p *Process) New(strict bool) *Accumulator {
@@ -22,7 +26,7 @@ func (p *Process) NewGeneration(g Generation, strict bool) *Accumulator {
 	if _, err := p.ask(map[string]any{"new": id, "generation": g, "strict": strict}); err != nil {
 		p.tb.Fatalf("new accumulator: %v", err)
 	}
-	return &Accumulator{p: p, id: id}
+	return &Accumulator{p: p, id: id, gen: g}
 }
 
 // Apply applies a JSON array of operations, or what a whole message

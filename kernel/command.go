@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"harness"
+)
+
+// errGone says that the session ended under the caller's hands; the kernel
+// tries again on a fresh load and never lets it out.
+var errGone = errors.New("session is gone")
+
+// command decides what a client's intent does now.
+func (m *machine) command(now time.Time, r *ready, in commanded) {
+	var receipt harness.Receipt
+	var err error
+	switch c := in.cmd.(type) {
+	case harness.Submit:
+		receipt, err = m.submit(now, c)
+	case harness.Steer:
+		receipt, err = m.steer(now, c)
+	case harness.Cancel:
+		receipt, err = m.cancel(now, c)
+	case harness.Answer:
+		receipt, err = m.answer(now, c)
+	case harness.Configure:
+		receipt, err = m.configure(now, c)
+	case harness.Pause:
+		receipt, err = m.pause(now)
+	case harness.Resume:
+		receipt, err = m.resume(now)
+	case harness.Rewind:
+		err = fmt.Errorf("rewind needs a workspace with snapshots: %w", harness.ErrUnsupported)
+	}
+	if err != nil {
+		r.effects = append(r.effects, reply{to: in.from, err: err})
+		return
+	}
+	m.when(r, receipt.Seq, reply{to: in.from, receipt: receipt})
+}
+
+func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
+	}
+	if err := harness.CheckParts(c.Parts); err != nil {
+		return harness.Receipt{}, err
+	}
+	if m.draining {
+		return harness.Receipt{}, harness.ErrUnavailable
+	}
+	busy := m.state.Turn != nil || len(m.state.Queue) > 0 || m.state.Status == harness.Paused
+	if busy {
+		switch {
+		case c.OnBusy != harness.Enqueue && c.OnBusy != harness.Interrupt:
+			return harness.Receipt{}, harness.ErrBusy
+		case len(m.state.Queue) >= m.maxQueue:
+			return harness.Receipt{}, fmt.Errorf("%d prompts are waiting: %w", len(m.state.Queue), harness.ErrQueueFull)
+		}
+	}
+	item := harness.ItemID(m.newID(harness.ItemPrefix))
+	source := c.Source
+	if source == "" {
+		source = harness.FromSubmit
+	}
+	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: source, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
+	receipt := harness.Receipt{Seq: seq, Item: item}
+	if busy && c.OnBusy == harness.Interrupt && m.state.Turn != nil {
+		m.beginCancel(now, c.Actor)
+	}
+	if !busy {
+		m.next(now)
+		receipt.Turn, receipt.Seq = m.state.Turn.ID, m.state.Seq
+	}
+	return receipt, nil
+}
+
+func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
+	}
+	if err := harness.CheckParts(c.Parts); err != nil {
+		return harness.Receipt{}, err
+	}
+	switch t := m.state.Turn; {
+	case t == nil || t.Cancelling:
+		return harness.Receipt{}, harness.ErrNotRunning
+	case m.engine == "":
+		return harness.Receipt{}, fmt.Errorf("the turn waits for an approval since a restart: %w", harness.ErrNotRunning)
+	}
+	item := harness.ItemID(m.newID(harness.ItemPrefix))
+	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: harness.FromSteer, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
+	m.then(steer{said{item, c.Parts}})
+	return harness.Receipt{Seq: seq, Turn: m.state.Turn.ID, Item: item}, nil
+}
+
+func (m *machine) cancel(now time.Time, c harness.Cancel) (harness.Receipt, error) {
+	t := m.state.Turn
+	switch {
+	case c.Turn != "" && (t == nil || t.ID != c.Turn):
+		return harness.Receipt{}, harness.ErrTurnNotFound
+	case t == nil:
+		return harness.Receipt{}, harness.ErrNotRunning
+	case !t.Cancelling:
+		m.beginCancel(now, c.Actor)
+	}
+	return harness.Receipt{Seq: m.state.Seq, Turn: t.ID}, nil
+}
+
+// beginCancel records that the turn is to end, answers what it waits for, and
+// tells its engine. The turn ends when the engine has left nothing running.
+func (m *machine) beginCancel(now time.Time, actor string) {
+	t := m.state.Turn
+	if t.Cancelling {
+		return
+	}
+	m.stage(now, &harness.HookEvent{Kind: harness.HookCancel, Actor: actor})
+	m.denyPending(now, "cancelled")
+	if m.engine == "" {
+		m.endTurn(now, harness.TurnCancelled, "user")
+		return
+	}
+	m.cancelBy = now.Add(m.cancelGrace)
+	m.then(stop{t.ID})
+}
+
+// denyPending answers every open approval, because nobody will act on it.
+func (m *machine) denyPending(now time.Time, reason string) {
+	for len(m.state.Pending) > 0 {
+		m.apply(now, m.state.Pending[0], harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: reason, Source: harness.ByCascade})
+	}
+}
+
+// apply decides an approval and tells the engine that waits for it.
+func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision) harness.Seq {
+	seq := m.stage(now, &harness.ApprovalApplied{
+		RequestID: a.ID, ToolName: a.Tool, ToolCallID: a.Call,
+		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source,
+	})
+	if to, ok := m.asks[a.Call]; ok {
+		delete(m.asks, a.Call)
+		m.then(decide{to: to, decision: d})
+	}
+	return seq
+}
+
+func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, error) {
+	d := c.Decision
+	if d.Scope == "" {
+		d.Scope = harness.Once
+	}
+	if d.Source == "" {
+		d.Source = harness.ByUser
+	}
+	if d.Verdict != harness.Allow && d.Verdict != harness.Deny {
+		return harness.Receipt{}, fmt.Errorf("decision %q: %w", d.Verdict, harness.ErrInvalid)
+	}
+	if d.Scope != harness.Once && d.Scope != harness.InSession && d.Scope != harness.Always {
+		return harness.Receipt{}, fmt.Errorf("scope %q: %w", d.Scope, harness.ErrInvalid)
+	}
+	c.Decision = d
+	a, ok := m.state.Asked(c)
+	if !ok {
+		return harness.Receipt{Seq: m.state.Seq}, m.state.Answered(c)
+	}
+	receipt := harness.Receipt{Seq: m.apply(now, a, d)}
+	if m.state.Turn != nil {
+		receipt.Turn = m.state.Turn.ID
+	}
+	if d.Verdict == harness.Allow && d.Scope != harness.Once {
+		m.cascade(now, a.Tool, d)
+	}
+	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
+		m.attempt(now)
+	}
+	return receipt, nil
+}
+
+// cascade releases other open approvals that a standing allowance covers.
+func (m *machine) cascade(now time.Time, tool string, d harness.Decision) {
+	d.Source, d.Reason = harness.ByCascade, "covered by another approval"
+	for i := 0; i < len(m.state.Pending); {
+		if a := m.state.Pending[i]; a.Tool == tool {
+			m.apply(now, a, d)
+			continue
+		}
+		i++
+	}
+}
+
+func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt, error) {
+	if err := c.Patch.Check(); err != nil {
+		return harness.Receipt{}, err
+	}
+	if c.Patch.Empty() {
+		return harness.Receipt{}, fmt.Errorf("configure: nothing to change: %w", harness.ErrInvalid)
+	}
+	p := c.Patch
+	change := &harness.SessionState{
+		Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt,
+	}
+	if p.PermissionMode != nil {
+		change.ApprovalMode = approvalMode(*p.PermissionMode)
+	}
+	seq := m.stage(now, change)
+	m.then(configure{m.state.Config})
+	return harness.Receipt{Seq: seq}, nil
+}
+
+// approvalMode is S3's word for whether a mode ever asks.
+func approvalMode(mode harness.Mode) string {
+	if mode == harness.FullAuto {
+		return "never"
+	}
+	return "on_request"
+}
+
+func (m *machine) pause(now time.Time) (harness.Receipt, error) {
+	switch {
+	case m.state.Status == harness.Paused || m.state.Pausing:
+	case m.state.Turn != nil:
+		m.stage(now, &harness.SessionState{PauseRequested: new(true)})
+	default:
+		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user"})
+	}
+	return harness.Receipt{Seq: m.state.Seq}, nil
+}
+
+func (m *machine) resume(now time.Time) (harness.Receipt, error) {
+	switch {
+	case m.state.Pausing:
+		m.stage(now, &harness.SessionState{PauseRequested: new(false)})
+	case m.state.Status == harness.Paused:
+		m.stage(now, &harness.SessionState{Status: harness.Idle})
+		m.next(now)
+	default:
+		return harness.Receipt{}, fmt.Errorf("the session is not paused: %w", harness.ErrInvalid)
+	}
+	return harness.Receipt{Seq: m.state.Seq}, nil
+}

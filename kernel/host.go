@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"harness"
+)
+
+// host is a session as the engine that runs its turn sees it.
+type host struct {
+	s      *session
+	turn   harness.TurnID
+	done   <-chan struct{} // the turn's context
+	words  chan []harness.Part
+	held   []said // what words holds; only the session's goroutine touches it
+	config atomic.Pointer[harness.Config]
+}
+
+var _ harness.Host = (*host)(nil)
+
+// kernelOwned are the kinds that only the kernel may write.
+func kernelOwned(p harness.Payload) bool {
+	switch p.(type) {
+	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
+		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, nil:
+		return true
+	}
+	return false
+}
+
+func (h *host) Emit(ctx context.Context, p harness.Payload) error {
+	if kernelOwned(p) {
+		return fmt.Errorf("an engine may not emit %T: %w", p, harness.ErrInvalid)
+	}
+	return h.send(ctx, h.s.reports, emitted{h.turn, p})
+}
+
+func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {
+	answer := make(chan decide, 1) // so that the session never waits for the engine
+	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, u}); err != nil {
+		return harness.Decision{}, err
+	}
+	select {
+	case d := <-answer:
+		return d.decision, d.err
+	case <-ctx.Done():
+		return harness.Decision{}, context.Cause(ctx)
+	case <-h.s.done:
+		return harness.Decision{}, harness.ErrUnavailable
+	}
+}
+
+func (h *host) Checkpoint(ctx context.Context, ref string) error {
+	answer := make(chan reply, 1) // so that the session never waits for the engine
+	if err := h.send(ctx, h.s.reports, checkpointed{answer, h.turn, ref}); err != nil {
+		return err
+	}
+	select {
+	case r := <-answer:
+		return r.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.s.done:
+		return harness.ErrUnavailable
+	}
+}
+
+func (h *host) Steering() <-chan []harness.Part { return h.words }
+
+func (h *host) Config() harness.Config { return *h.config.Load() }
+
+// send hands an input to the session, or gives up when the turn is over.
+func (h *host) send(ctx context.Context, to chan<- input, in input) error {
+	select {
+	case to <- in:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.done:
+		return harness.ErrNotRunning
+	case <-h.s.done:
+		return harness.ErrUnavailable
+	}
+}
+
+// say passes a word on without ever waiting: what the engine has not taken yet
+// is merged. Only the session's goroutine calls it.
+func (h *host) say(s said) {
+	parts := s.parts
+	select {
+	case earlier := <-h.words:
+		h.held = append(h.held, s)
+		parts = append(append([]harness.Part(nil), earlier...), parts...)
+	default:
+		h.held = []said{s}
+	}
+	h.words <- parts // size 1, just emptied, and nobody else sends
+}
+
+// unread is what the engine never took.
+func (h *host) unread() []said {
+	select {
+	case <-h.words:
+		return h.held
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,139 @@
+package kernel
+
+import "harness"
+
+// ticket names whoever waits for an answer. The machine only hands it back.
+type ticket any
+
+// input is something that happened.
+type input interface{ input() }
+
+type (
+	// commanded: a client wants something.
+	commanded struct {
+		from ticket
+		cmd  harness.Command
+	}
+	// emitted: the engine reports a fact.
+	emitted struct {
+		turn    harness.TurnID
+		payload harness.Payload
+	}
+	// asked: the engine wants to run a call.
+	asked struct {
+		from ticket
+		turn harness.TurnID
+		use  harness.ToolUse
+	}
+	// checkpointed: the engine can go on from here.
+	checkpointed struct {
+		from ticket
+		turn harness.TurnID
+		ref  string
+	}
+	// ended: the engine has returned and left nothing running. unread is what
+	// people said to it and it did not take.
+	ended struct {
+		turn   harness.TurnID
+		err    error
+		retry  bool
+		leave  bool // it was stopped by a shutdown: leave the turn open
+		unread []said
+	}
+	// appended: the append in flight is durable, or failed.
+	appended struct {
+		events []harness.Event
+		err    error
+	}
+	// joined: a watcher wants the state.
+	joined struct{ from ticket }
+	// recovered: the session was loaded; see to what a crash left open.
+	recovered struct{}
+	// drained: take no new work.
+	drained struct{}
+	// ticked: time has passed.
+	ticked struct{}
+)
+
+func (commanded) input()    {}
+func (emitted) input()      {}
+func (asked) input()        {}
+func (checkpointed) input() {}
+func (ended) input()        {}
+func (appended) input()     {}
+func (joined) input()       {}
+func (recovered) input()    {}
+func (drained) input()      {}
+func (ticked) input()       {}
+
+// said is a word to the running turn.
+type said struct {
+	item  harness.ItemID
+	parts []harness.Part
+}
+
+// effect is something to do once the events it depends on are durable.
+type effect interface {
+	// refused is what to do instead if they never become durable.
+	refused(err error) []effect
+}
+
+type (
+	// reply answers a command or a checkpoint.
+	reply struct {
+		to      ticket
+		receipt harness.Receipt
+		err     error
+	}
+	// snapshot hands a watcher the state it joined at.
+	snapshot struct {
+		to    ticket
+		state *harness.State
+		err   error
+	}
+	// start runs an engine.
+	start struct{ turn harness.Turn }
+	// stop tells the engine to end the turn.
+	stop struct{ turn harness.TurnID }
+	// decide answers the engine's question.
+	decide struct {
+		to       ticket
+		decision harness.Decision
+		err      error
+	}
+	// steer passes a word on to the engine.
+	steer struct{ said said }
+	// configure tells the engine the new configuration.
+	configure struct{ config harness.Config }
+	// die ends the session: the store and the machine may disagree.
+	die struct{ err error }
+)
+
+func (e reply) refused(err error) []effect {
+	if e.err == nil {
+		e.err = err
+	}
+	return []effect{reply{to: e.to, err: e.err}}
+}
+func (e snapshot) refused(err error) []effect { return []effect{snapshot{to: e.to, err: err}} }
+func (e decide) refused(err error) []effect   { return []effect{decide{to: e.to, err: err}} }
+func (start) refused(error) []effect          { return nil }
+func (stop) refused(error) []effect           { return nil }
+func (steer) refused(error) []effect          { return nil }
+func (configure) refused(error) []effect      { return nil }
+func (die) refused(error) []effect            { return nil }
+
+// refuse answers inputs that reach a machine that is done.
+func (m *machine) refuse(r *ready, in input) {
+	switch in := in.(type) {
+	case commanded:
+		r.effects = append(r.effects, reply{to: in.from, err: errGone})
+	case checkpointed:
+		r.effects = append(r.effects, reply{to: in.from, err: errGone})
+	case asked:
+		r.effects = append(r.effects, decide{to: in.from, err: errGone})
+	case joined:
+		r.effects = append(r.effects, snapshot{to: in.from, err: errGone})
+	case emitted, ended, appended, recovered, drained, ticked:
+	}
+}

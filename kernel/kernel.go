@@ -1,0 +1,233 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"harness"
+)
+
+// Options are the kernel's settings. The zero value works.
+type Options struct {
+	Log *slog.Logger // default: discard
+
+	// Engine is the engine of sessions that name none.
+	Engine string
+	// Directory is the workspace of sessions that name none.
+	Directory string
+
+	// IdleAfter is how long a session with nothing to do stays awake. Default
+	// 2 s: longer than the pause between a person's commands costs nothing,
+	// shorter would load the state twice for one conversation.
+	IdleAfter time.Duration
+	// Window is the shortest time between two appends of streamed text alone.
+	// The first text after a pause is appended at once, and everything else
+	// never waits. Default 16 ms, a frame of a 60 Hz screen; negative for none.
+	Window time.Duration
+	// ApprovalTimeout denies what nobody answered. Default: wait for ever.
+	ApprovalTimeout time.Duration
+	// CancelGrace is how long a cancelled engine may take to stop before its
+	// turn is ended without it. Default 10 s.
+	CancelGrace time.Duration
+	// MaxQueue bounds the prompts that wait in one session. Default 64: more
+	// than anybody types ahead, little enough to keep in every snapshot.
+	MaxQueue int
+	// TailEvents bounds the shared tail of an awake session. Default 1024.
+	TailEvents int
+	// SnapshotEvery is how many events a wake reads at most, roughly. Default
+	// 1024.
+	SnapshotEvery int
+	// NewID mints identifiers; for tests that need the same ones every time.
+	NewID func(prefix string) string
+}
+
+// Kernel runs sessions on one store.
+type Kernel struct {
+	store   harness.Store
+	snaps   harness.Snapshotter // nil if the store has no such power
+	engines map[string]harness.Engine
+	opts    Options
+	limits  limits
+	newID   func(prefix string) string
+	log     *slog.Logger
+	loads   chan struct{} // see load
+	onWake  func(harness.SessionID)
+	wg      sync.WaitGroup
+	halt    chan struct{}
+	drain   chan struct{}
+
+	mu       sync.Mutex // guards what follows
+	awake    map[harness.SessionID]*session
+	sleepers map[harness.SessionID]chan struct{} // closed when the session wakes
+	draining bool
+	closed   bool
+}
+
+// New makes a kernel over st, which stays the caller's to close, after the
+// kernel. Nothing runs until a verb is used.
+func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Kernel {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.IdleAfter = cmp.Or(o.IdleAfter, 2*time.Second)
+	o.Window = max(0, cmp.Or(o.Window, 16*time.Millisecond))
+	o.CancelGrace = cmp.Or(o.CancelGrace, 10*time.Second)
+	o.MaxQueue = cmp.Or(o.MaxQueue, 64)
+	o.TailEvents = cmp.Or(o.TailEvents, 1024)
+	o.SnapshotEvery = cmp.Or(o.SnapshotEvery, 1024)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &Kernel{
+		store: st, engines: engines, opts: o, log: o.Log, newID: o.NewID,
+		limits:   limits{window: o.Window, approvalTimeout: o.ApprovalTimeout, cancelGrace: o.CancelGrace, maxQueue: o.MaxQueue},
+		loads:    make(chan struct{}, 2*runtime.GOMAXPROCS(0)), // decoding is CPU work: more at once only costs memory
+		halt:     make(chan struct{}),
+		drain:    make(chan struct{}),
+		awake:    make(map[harness.SessionID]*session),
+		sleepers: make(map[harness.SessionID]chan struct{}),
+	}
+	k.snaps, _ = st.(harness.Snapshotter)
+	if k.newID == nil {
+		k.newID = mint
+	}
+	return k
+}
+
+func mint(prefix string) string {
+	var entropy [10]byte
+	rand.Read(entropy[:])
+	return harness.MintID(prefix, time.Now(), entropy)
+}
+
+// Create makes a session: an empty one, or a branch that begins with another
+// session's history up to a point. It costs the same however long that is.
+func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error) {
+	id := n.ID
+	if id == "" {
+		id = harness.SessionID(k.newID(harness.SessionPrefix))
+	}
+	if err := harness.CheckID("session id", string(id)); err != nil {
+		return "", err
+	}
+	if err := n.Config.Check(); err != nil {
+		return "", err
+	}
+	if k.isClosed() {
+		return "", harness.ErrUnavailable
+	}
+	first := &harness.SessionState{
+		SessionID: id, Status: harness.Idle, Kind: cmp.Or(n.Kind, harness.Chat), UserID: n.User,
+		Engine: n.Engine, Directory: n.Directory,
+		Model: n.Config.Model, PermissionMode: n.Config.PermissionMode, ThinkLevel: n.Config.Effort,
+		MaxTurns: n.Config.MaxTurns, SystemPrompt: n.Config.SystemPrompt,
+	}
+	if n.Title != "" {
+		first.Title = &n.Title
+	}
+	st := new(harness.State)
+	if n.From != nil {
+		var err error
+		if st, _, err = k.load(ctx, n.From.Session, n.From.Seq); err != nil {
+			return "", fmt.Errorf("branch from %s: %w", harness.EventID(n.From.Session, n.From.Seq), err)
+		}
+		first.ParentSessionID = n.From.Session
+		first.BranchSourceEventID = harness.EventID(n.From.Session, st.Seq)
+	}
+	if st.Engine == "" {
+		first.Engine = cmp.Or(n.Engine, k.opts.Engine)
+	}
+	if st.Directory == "" {
+		first.Directory = cmp.Or(n.Directory, k.opts.Directory)
+	}
+	c := harness.Commit{Session: id, After: st.Seq}
+	if n.From != nil {
+		c.From = &harness.Branch{Session: n.From.Session, Seq: st.Seq}
+	}
+	e := harness.NewEvent(id, st.Seq+1, time.Now(), "", first)
+	st.Apply(e)
+	c.Events, c.Summary = []harness.Event{e}, st.Summary()
+	if err := k.store.Append(ctx, c); err != nil {
+		if harness.AsError(err) == harness.ErrConflict {
+			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
+		}
+		return "", fmt.Errorf("create %s: %w", id, err)
+	}
+	return id, nil
+}
+
+// Do carries out a command and returns when its effect is durable.
+func (k *Kernel) Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
+	for {
+		s, err := k.wake(ctx, id)
+		if err != nil {
+			return harness.Receipt{}, err
+		}
+		answer := make(chan reply, 1) // so that the session never waits for the client
+		select {
+		case s.commands <- commanded{answer, cmd}:
+		case <-s.done:
+			continue
+		case <-ctx.Done():
+			return harness.Receipt{}, context.Cause(ctx)
+		}
+		select {
+		case r := <-answer:
+			if r.err == errGone {
+				continue
+			}
+			return r.receipt, r.err
+		case <-ctx.Done():
+			return harness.Receipt{}, context.Cause(ctx)
+		case <-s.done:
+		}
+		select {
+		case r := <-answer:
+			return r.receipt, r.err
+		default:
+			return harness.Receipt{}, harness.ErrUnavailable
+		}
+	}
+}
+
+// Read yields a session's events after a position, from the store.
+func (k *Kernel) Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error] {
+	return k.store.Read(ctx, id, after)
+}
+
+// List yields summaries of sessions, newest update first.
+func (k *Kernel) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error] {
+	return k.store.List(ctx, f)
+}
+
+// Messages yields sealed messages of a session, from up to but without to, in
+// the form that clients get.
+func (k *Kernel) Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error] {
+	if k.snaps == nil {
+		return func(func([]byte, error) bool) {}
+	}
+	return k.snaps.Messages(ctx, id, from, to)
+}
+
+// At is the state of a session as it was at a position; 0 means now, as far as
+// it is durable. Its sealed messages are in the store.
+func (k *Kernel) At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error) {
+	st, _, err := k.load(ctx, id, seq)
+	return st, err
+}
+
+// engine finds the engine a session names.
+func (k *Kernel) engine(name string) (harness.Engine, error) {
+	if e, ok := k.engines[name]; ok {
+		return e, nil
+	}
+	return nil, fmt.Errorf("no engine %q: %w", name, harness.ErrUnsupported)
+}

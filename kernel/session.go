@@ -1,0 +1,230 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"harness"
+)
+
+// session is one awake session: a goroutine that feeds the machine and carries
+// out what it decides.
+type session struct {
+	k  *Kernel
+	id harness.SessionID
+
+	commands chan input         // clients
+	reports  chan input         // the engine; not read while the machine is full
+	returned chan ended         // engine.Run came back
+	appends  chan appended      // store.Append came back; size 1, at most one is under way
+	keeps    chan snapshot      // a state to save; size 1, likewise
+	saved    chan saved         // it was saved; size 1, likewise
+	drain    chan struct{}      // closed by Kernel.Drain
+	halt     chan struct{}      // closed by Kernel.Close: end now
+	done     chan struct{}      // closed when the session has ended
+	loaded   chan struct{}      // closed when tail and m are there, or err
+	err      error              // why it could not be loaded
+	tail     *tail              // set before loaded
+	m        *machine           // owned by run
+	host     *host              // of the running turn
+	stop     context.CancelFunc // ends the running turn
+	cause    error              // why the turn was told to end
+	save     saving
+	log      *slog.Logger
+}
+
+// errShutdown is the cause a turn ends with when the server stops.
+var errShutdown = errors.New("the server is shutting down")
+
+// run owns the session from load to end.
+func (s *session) run(ctx context.Context) {
+	defer close(s.done)
+	state, kept, err := s.k.load(ctx, s.id, 0)
+	if err != nil {
+		s.err = err
+		s.k.forget(s)
+		close(s.loaded)
+		return
+	}
+	s.save.last = kept
+	s.m = newMachine(state, s.k.limits, s.k.newID)
+	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
+	close(s.loaded)
+	defer s.tail.close()
+	s.k.woke(s.id)
+	s.carryOut(ctx, s.m.step(time.Now(), recovered{}))
+	s.loop(ctx)
+	s.settle()
+}
+
+// loop feeds the machine until the session has nothing to do, or must end.
+func (s *session) loop(ctx context.Context) {
+	idle := time.NewTimer(s.k.opts.IdleAfter)
+	defer idle.Stop()
+	tick := time.NewTimer(time.Hour)
+	defer tick.Stop()
+	drain := s.drain
+	for !s.m.dead {
+		reports := s.reports
+		if s.m.full() {
+			reports = nil
+		}
+		now := time.Now()
+		tick.Stop()
+		if at := s.m.wakeAt(); !at.IsZero() {
+			tick.Reset(max(0, at.Sub(now)))
+		}
+		quiet := s.m.quiet() && s.host == nil && !s.save.busy
+		if quiet && drain == nil {
+			return
+		}
+		var in input
+		select {
+		case in = <-s.commands:
+			idle.Reset(s.k.opts.IdleAfter)
+		case in = <-reports:
+		case e := <-s.returned:
+			in = s.left(e)
+			idle.Reset(s.k.opts.IdleAfter)
+		case in = <-s.appends:
+		case snap := <-s.keeps:
+			s.keep(ctx, snap)
+			continue
+		case r := <-s.saved:
+			s.sealed(r)
+			continue
+		case <-drain:
+			in, drain = drained{}, nil
+		case <-tick.C:
+			in = ticked{}
+		case <-idle.C:
+			if quiet {
+				return
+			}
+			idle.Reset(s.k.opts.IdleAfter)
+			continue
+		case <-s.halt:
+			return
+		}
+		s.carryOut(ctx, s.m.step(time.Now(), in))
+	}
+}
+
+// settle ends what is still under way. The engine is told to stop and waited
+// for, within bounds; what it reports is kept, and a turn it leaves open stays
+// open in the log, as after a crash. Then the session is forgotten, and whoever
+// wants it wakes a fresh one.
+func (s *session) settle() {
+	ctx := context.Background()
+	s.m.window = 0
+	if s.host != nil {
+		s.cause = errShutdown
+		s.stop()
+	}
+	giveUp := time.NewTimer(s.k.opts.CancelGrace)
+	defer giveUp.Stop()
+	for s.host != nil || s.m.flying || s.save.busy {
+		var in input
+		select {
+		case e := <-s.returned:
+			in = s.left(e)
+		case in = <-s.reports:
+		case in = <-s.appends:
+		case snap := <-s.keeps:
+			s.keep(ctx, snap)
+			continue
+		case r := <-s.saved:
+			s.sealed(r)
+			continue
+		case <-giveUp.C:
+			s.log.Error("engine did not stop", "turn", s.host.turn)
+			s.host = nil
+			continue
+		}
+		s.carryOut(ctx, s.m.step(time.Now(), in))
+	}
+	s.saveLast(ctx)
+	s.k.forget(s)
+}
+
+// left is the end of an engine's run, with what people said to it in vain.
+func (s *session) left(e ended) ended {
+	if s.host != nil && s.host.turn == e.turn {
+		e.unread = s.host.unread()
+		s.host, s.stop = nil, nil
+	}
+	return e
+}
+
+// carryOut does what the machine decided, in its order.
+func (s *session) carryOut(ctx context.Context, r ready) {
+	if c := r.commit; c != nil {
+		s.k.wg.Go(func() {
+			err := s.k.store.Append(context.WithoutCancel(ctx), *c)
+			s.appends <- appended{c.Events, err}
+		})
+	}
+	s.tail.publish(r.show)
+	for _, e := range r.effects {
+		switch e := e.(type) {
+		case reply:
+			e.to.(chan reply) <- e
+		case snapshot:
+			e.to.(chan snapshot) <- e
+		case decide:
+			e.to.(chan decide) <- e
+		case start:
+			s.startTurn(ctx, e.turn)
+		case stop:
+			if s.host != nil && s.host.turn == e.turn {
+				s.stop()
+			}
+		case steer:
+			if s.host != nil {
+				s.host.say(e.said)
+			}
+		case configure:
+			if s.host != nil {
+				s.host.config.Store(&e.config)
+			}
+		case die:
+			s.log.Error("session ended", "err", e.err)
+		}
+	}
+	s.saveIfDue()
+}
+
+// startTurn runs the session's engine in its own goroutine. The session hears
+// of its end through returned.
+func (s *session) startTurn(ctx context.Context, t harness.Turn) {
+	engine, err := s.k.engine(s.m.state.Engine)
+	turn, cancel := context.WithCancelCause(ctx)
+	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1)} // see host.say
+	h.config.Store(&t.Config)
+	s.host, s.cause = h, harness.ErrNotRunning
+	s.stop = func() { cancel(s.cause) }
+	s.k.wg.Go(func() {
+		defer cancel(nil)
+		if err == nil {
+			err = run(turn, engine, t, h)
+		}
+		e := ended{turn: t.ID, err: err, retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), errShutdown)}
+		select {
+		case s.returned <- e:
+		case <-s.done: // the session gave up waiting
+		}
+	})
+}
+
+// run is engine.Run, with a panic turned into the failure of this one turn.
+func run(ctx context.Context, e harness.Engine, t harness.Turn, h harness.Host) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the engine panicked: %v", p)
+		}
+	}()
+	return e.Run(ctx, t, h)
+}

@@ -1,0 +1,101 @@
+package kernel
+
+import (
+	"sync"
+
+	"harness"
+)
+
+// tail is the recent, durable end of a session's log, shared by all watchers.
+// The session publishes; each watcher asks with a cursor of its own. A watcher
+// that falls off the front starts again from a snapshot, so the tail is
+// bounded whatever watchers do.
+type tail struct {
+	limit int
+
+	mu     sync.Mutex      // guards what follows
+	events []harness.Event // dense; the last one is at end
+	bytes  int
+	end    harness.Seq
+	more   chan struct{} // closed and replaced at every publish
+	closed bool
+}
+
+// maxTailBytes bounds a tail of large events.
+const maxTailBytes = 2 << 20
+
+func newTail(end harness.Seq, limit int) *tail {
+	return &tail{limit: limit, end: end, more: make(chan struct{})}
+}
+
+// publish adds durable events.
+func (t *tail) publish(events []harness.Event) {
+	if len(events) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		t.bytes += len(e.JSON())
+	}
+	t.events = append(t.events, events...)
+	t.end = events[len(events)-1].Seq
+	drop := max(0, len(t.events)-t.limit)
+	for i := range drop {
+		t.bytes -= len(t.events[i].JSON())
+	}
+	for drop < len(t.events)-len(events) && t.bytes > maxTailBytes {
+		t.bytes -= len(t.events[drop].JSON())
+		drop++
+	}
+	if drop > 0 {
+		clear(t.events[:drop]) // let go of what they hold
+		t.events = t.events[drop:]
+	}
+	close(t.more)
+	t.more = make(chan struct{})
+}
+
+// close wakes all watchers for good.
+func (t *tail) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	close(t.more)
+}
+
+// Outcomes of tail.after.
+type tailed int
+
+const (
+	tailMore   tailed = iota // here are events
+	tailWait                 // nothing yet; wait for the channel
+	tailOld                  // the cursor fell off: take a snapshot
+	tailFuture               // the cursor is beyond the end
+	tailClosed               // the session has ended and all its events were read
+)
+
+// after returns the events behind a cursor. Callers must not change them.
+func (t *tail) after(seq harness.Seq) ([]harness.Event, <-chan struct{}, tailed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	behind := int(t.end) - int(seq)
+	switch {
+	case behind < 0:
+		return nil, nil, tailFuture
+	case behind > len(t.events):
+		return nil, nil, tailOld
+	case behind > 0:
+		return t.events[len(t.events)-behind:], nil, tailMore
+	case t.closed:
+		return nil, nil, tailClosed
+	}
+	return nil, t.more, tailWait
+}
+
+// last is where the log ends.
+func (t *tail) last() harness.Seq {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.end
+}

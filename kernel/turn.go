@@ -1,0 +1,331 @@
+package kernel
+
+import (
+	"fmt"
+	"time"
+
+	"harness"
+	"harness/policy"
+)
+
+// next starts the first waiting prompt, if the session is free.
+func (m *machine) next(now time.Time) {
+	if m.state.Turn != nil || len(m.state.Queue) == 0 || m.state.Status == harness.Paused || m.draining {
+		return
+	}
+	m.begin(now, harness.TurnID(m.newID(harness.TurnPrefix)), 1, m.state.Queue[0].Fresh)
+}
+
+// attempt tries the open turn again.
+func (m *machine) attempt(now time.Time) {
+	t := m.state.Turn
+	m.begin(now, t.ID, t.Attempt+1, t.Fresh)
+}
+
+func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh bool) {
+	m.stage(now, &harness.TurnStart{
+		TurnID: id, ItemID: harness.ItemID(m.newID(harness.ItemPrefix)), Attempt: attempt,
+		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh,
+	})
+	m.engine, m.cancelBy, m.responded = id, time.Time{}, ""
+	ref := m.state.EngineRef
+	if fresh && attempt == 1 {
+		ref = ""
+	}
+	m.then(start{harness.Turn{
+		Session: m.state.Session, ID: id, Attempt: attempt, Parts: m.state.Turn.Prompt.Parts, Fresh: fresh,
+		Directory: m.state.Directory, Ref: ref, Config: m.state.Config,
+	}})
+}
+
+// live reports whether a report of the engine concerns the turn it runs.
+func (m *machine) live(id harness.TurnID) bool {
+	return m.engine == id && m.state.Turn != nil && m.state.Turn.ID == id
+}
+
+// emit takes a fact from the engine, unless it would break a promise.
+func (m *machine) emit(now time.Time, in emitted) {
+	if !m.live(in.turn) {
+		return
+	}
+	if m.state.Turn.Cancelling && !closes(in.payload) {
+		return
+	}
+	switch p := in.payload.(type) {
+	case *harness.Token:
+		if p.Text != "" {
+			m.stage(now, &harness.Token{ItemID: m.item(now, p.ItemID), Text: p.Text})
+		}
+	case *harness.Thinking:
+		if p.Text != "" {
+			m.stage(now, &harness.Thinking{ItemID: m.item(now, p.ItemID), Text: p.Text})
+		}
+	case *harness.Reflection:
+		m.stage(now, &harness.Reflection{ItemID: m.item(now, p.ItemID), Text: p.Text})
+	case *harness.Response:
+		m.respond(now, m.item(now, p.ItemID), p.Text, p.StopReason)
+	case *harness.ToolCall:
+		if p.ToolCallID == "" || len(p.ToolCallID) > harness.MaxID || m.state.Called(p.ToolCallID) {
+			return
+		}
+		c := *p
+		c.MessageID = m.item(now, p.MessageID)
+		c.ItemID = harness.ItemID(m.newID(harness.ItemPrefix))
+		m.stage(now, &c)
+	case *harness.ToolLog:
+		if _, ok := m.open(p.ToolCallID); ok && p.Text != "" {
+			m.stage(now, p)
+		}
+	case *harness.ToolResult:
+		if _, ok := m.open(p.ToolCallID); ok {
+			m.stage(now, p)
+		}
+	case *harness.ToolOutcome:
+		m.outcome(now, *p)
+	default:
+		m.stage(now, in.payload)
+	}
+}
+
+// closes reports whether a payload may still come after a cancel: it says how
+// something that was under way ended.
+func closes(p harness.Payload) bool {
+	switch p.(type) {
+	case *harness.ToolOutcome, *harness.ToolResult, *harness.Usage:
+		return true
+	}
+	return false
+}
+
+// item is the assistant message that output goes to: the one the engine names,
+// or the turn's current one, or after a steer a new one.
+func (m *machine) item(now time.Time, named harness.ItemID) harness.ItemID {
+	t := m.state.Turn
+	if named == "" {
+		named = t.Item
+		if t.Steered {
+			named = harness.ItemID(m.newID(harness.ItemPrefix))
+		}
+	}
+	if named != t.Item {
+		m.respond(now, t.Item, "", "")
+	}
+	return named
+}
+
+// respond records the whole text of an assistant message, once.
+func (m *machine) respond(now time.Time, item harness.ItemID, text, stop string) {
+	if text == "" {
+		text = m.state.Said(item)
+	}
+	if text == "" || m.responded == item {
+		return
+	}
+	m.responded = item
+	m.stage(now, &harness.Response{ItemID: item, Text: text, StopReason: stop})
+}
+
+// open finds a call without an outcome.
+func (m *machine) open(id harness.CallID) (harness.OpenCall, bool) {
+	if m.state.Turn != nil {
+		for _, o := range m.state.Turn.Open {
+			if o.ID == id {
+				return o, true
+			}
+		}
+	}
+	return harness.OpenCall{}, false
+}
+
+// outcome closes a call, unless it is closed already.
+func (m *machine) outcome(now time.Time, p harness.ToolOutcome) {
+	o, ok := m.open(p.ToolCallID)
+	if !ok {
+		return
+	}
+	if p.ElapsedMS == 0 {
+		p.ElapsedMS = max(0, now.Sub(o.Started).Milliseconds())
+	}
+	if p.ToolName == "" {
+		p.ToolName = o.Name
+	}
+	p.OutcomeType = harness.OutcomeType(p.Status)
+	m.stage(now, &p)
+}
+
+// ask decides whether a call may run, by an earlier decision, by policy, or by
+// asking people.
+func (m *machine) ask(now time.Time, r *ready, in asked) {
+	use := in.use
+	if !m.live(in.turn) || m.state.Turn.Cancelling {
+		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
+		return
+	}
+	if _, ok := m.open(use.Call); !ok {
+		r.effects = append(r.effects, decide{to: in.from, err: fmt.Errorf("ask about call %q, which is not open: %w", use.Call, harness.ErrInvalid)})
+		return
+	}
+	for _, d := range m.state.Decided {
+		if d.Turn == in.turn && d.Call == use.Call {
+			m.when(r, m.state.Seq, decide{to: in.from, decision: d.Decision})
+			return
+		}
+	}
+	for _, a := range m.state.Pending {
+		if a.Call == use.Call {
+			m.asks[use.Call] = in.from
+			return
+		}
+	}
+	v := policy.Decide(m.state.Config.PermissionMode, m.state.Grants, use)
+	if v.Outcome != policy.Ask {
+		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy}
+		m.stage(now, &harness.PolicyDecision{
+			Subject: use.Tool, Outcome: string(v.Outcome), Reason: v.Reason, Source: "policy", PolicyPath: v.Rule,
+			PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
+		})
+		m.then(decide{to: in.from, decision: d})
+		return
+	}
+	req := &harness.ApprovalRequired{
+		RequestID: harness.ApprovalID(m.newID(harness.ApprovalPrefix)), ToolName: use.Tool, ToolCallID: use.Call,
+		Description: use.Description, Reason: v.Reason, Input: use.Input,
+	}
+	if m.approvalTimeout > 0 {
+		req.Deadline = new(now.Add(m.approvalTimeout).UTC())
+	}
+	m.asks[use.Call] = in.from
+	m.stage(now, req)
+}
+
+// checkpoint records the engine's reference and answers when it is durable.
+func (m *machine) checkpoint(now time.Time, r *ready, in checkpointed) {
+	if !m.live(in.turn) {
+		r.effects = append(r.effects, reply{to: in.from, err: harness.ErrNotRunning})
+		return
+	}
+	seq := m.stage(now, &harness.SessionCheckpoint{
+		SessionID: m.state.Session, Sequence: int(m.state.Seq + 1), CheckpointType: "engine", Status: "saved", EngineRef: in.ref,
+	})
+	m.when(r, seq, reply{to: in.from, receipt: harness.Receipt{Seq: seq, Turn: in.turn}})
+}
+
+// ended sees to what follows the engine's return.
+func (m *machine) ended(now time.Time, in ended) {
+	if m.engine != in.turn {
+		return // given up earlier
+	}
+	m.engine, m.cancelBy = "", time.Time{}
+	clear(m.asks)
+	t := m.state.Turn
+	if t == nil || t.ID != in.turn || in.leave && !t.Cancelling {
+		return
+	}
+	switch {
+	case t.Cancelling:
+		m.endTurn(now, harness.TurnCancelled, "user")
+	case in.err == nil:
+		for _, u := range in.unread { // said too late for this turn: the next one
+			m.stage(now, &harness.UserMessage{ItemID: u.item, Source: harness.FromResume, Parts: u.parts})
+		}
+		m.endTurn(now, harness.TurnCompleted, "")
+	case in.retry && t.Attempt <= m.state.Retries && !m.draining:
+		m.closeCalls(now, "retry")
+		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt, LastError: in.err.Error()})
+		m.attempt(now)
+	default:
+		m.stage(now, &harness.Failure{Message: in.err.Error(), Code: "engine", Retryable: in.retry})
+		m.endTurn(now, harness.TurnError, "error")
+	}
+}
+
+// endTurn closes everything the turn left open, ends it, and goes on to what
+// waits.
+func (m *machine) endTurn(now time.Time, status, reason string) {
+	t := m.state.Turn
+	m.denyPending(now, status)
+	if status == harness.TurnCompleted {
+		m.closeCalls(now, "")
+	} else {
+		m.closeCalls(now, status)
+	}
+	m.respond(now, t.Item, "", "")
+	m.stage(now, &harness.TurnEnd{TurnID: t.ID, Status: status, Reason: reason})
+	if m.state.Pausing {
+		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user", PauseRequested: new(false)})
+	}
+	m.next(now)
+}
+
+// closeCalls gives every open call that waits for no approval its outcome. An
+// engine that reports only beginnings (S2) leaves calls open when it succeeds:
+// those are ok.
+func (m *machine) closeCalls(now time.Time, reason string) {
+	waiting := make(map[harness.CallID]bool)
+	for _, a := range m.state.Pending {
+		waiting[a.Call] = true
+	}
+	for _, o := range append([]harness.OpenCall(nil), m.state.Turn.Open...) {
+		switch {
+		case waiting[o.ID]:
+		case reason == "":
+			m.outcome(now, harness.ToolOutcome{ToolCallID: o.ID, Status: harness.OutcomeOK})
+		default:
+			m.outcome(now, harness.ToolOutcome{ToolCallID: o.ID, Status: harness.OutcomeError, Reason: reason, Error: reason})
+		}
+	}
+}
+
+// recover sees to a turn that was open when the session was loaded: its engine
+// is gone. Approvals stay, and are answerable.
+func (m *machine) recover(now time.Time) {
+	t := m.state.Turn
+	if t == nil {
+		m.next(now)
+		return
+	}
+	if m.engine != "" {
+		return
+	}
+	if t.Cancelling {
+		m.endTurn(now, harness.TurnCancelled, "user")
+		return
+	}
+	if len(m.state.Pending) > 0 {
+		m.closeCalls(now, "interrupted")
+		return
+	}
+	m.closeCalls(now, "interrupted")
+	switch {
+	case t.Attempt <= m.state.Retries:
+		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt})
+		m.attempt(now)
+	default:
+		m.stage(now, &harness.Failure{Message: "the server stopped while the turn was running", Code: "interrupted", Retryable: true})
+		m.endTurn(now, harness.TurnError, "interrupted")
+	}
+}
+
+// tick sees to deadlines.
+func (m *machine) tick(now time.Time) {
+	late := false
+	for i := 0; i < len(m.state.Pending); {
+		a := m.state.Pending[i]
+		if a.Deadline != nil && !now.Before(*a.Deadline) {
+			m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "nobody answered in time", Source: harness.ByTimeout})
+			late = true
+			continue
+		}
+		i++
+	}
+	if late && m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
+		m.attempt(now)
+	}
+	if m.engine != "" && !m.cancelBy.IsZero() && !now.Before(m.cancelBy) {
+		m.engine, m.cancelBy = "", time.Time{}
+		clear(m.asks)
+		if m.state.Turn != nil && m.state.Turn.Cancelling {
+			m.endTurn(now, harness.TurnCancelled, "abandoned")
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"harness"
+)
+
+// OnWake names a function that is called whenever a session wakes, by the
+// session's own goroutine: it must not block. Call it before any verb.
+func (k *Kernel) OnWake(f func(harness.SessionID)) { k.onWake = f }
+
+// wake returns the awake session, loading it if need be.
+func (k *Kernel) wake(ctx context.Context, id harness.SessionID) (*session, error) {
+	k.mu.Lock()
+	if k.closed {
+		k.mu.Unlock()
+		return nil, harness.ErrUnavailable
+	}
+	s := k.awake[id]
+	if s == nil {
+		s = &session{
+			k: k, id: id, log: k.log.With("session", id),
+			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
+			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
+			drain: k.drain, halt: k.halt, done: make(chan struct{}), loaded: make(chan struct{}),
+		}
+		k.awake[id] = s
+		k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })
+	}
+	k.mu.Unlock()
+	select {
+	case <-s.loaded:
+		return s, s.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// woke tells those who watch a sleeping session.
+func (k *Kernel) woke(id harness.SessionID) {
+	k.mu.Lock()
+	if c := k.sleepers[id]; c != nil {
+		close(c)
+		delete(k.sleepers, id)
+	}
+	k.mu.Unlock()
+	if k.onWake != nil {
+		k.onWake(id)
+	}
+}
+
+// forget takes a session that has ended out of the table.
+func (k *Kernel) forget(s *session) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.awake[s.id] == s {
+		delete(k.awake, s.id)
+	}
+}
+
+// asleep returns the awake session, or the channel that closes when it wakes.
+func (k *Kernel) asleep(id harness.SessionID) (*session, <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.awake[id]; s != nil {
+		return s, nil
+	}
+	c := k.sleepers[id]
+	if c == nil {
+		c = make(chan struct{})
+		k.sleepers[id] = c
+	}
+	return nil, c
+}
+
+// Awake is how many sessions have a goroutine now.
+func (k *Kernel) Awake() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.awake)
+}
+
+func (k *Kernel) isClosed() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.closed
+}
+
+// Recover wakes every session that a crash may have left in the middle of
+// something: open calls are closed, orphaned turns ended or tried again,
+// waiting prompts started. Approvals that are pending stay so. Call it once,
+// before clients are served. It returns how many sessions it woke; one that
+// cannot be loaded is logged and does not keep the others from it.
+func (k *Kernel) Recover(ctx context.Context) (int, error) {
+	busy := []harness.Status{harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	atOnce := make(chan struct{}, cap(k.loads))
+	n := 0
+	for sum, err := range k.store.List(ctx, harness.Filter{Statuses: busy}) {
+		if err != nil {
+			return n, fmt.Errorf("recover: %w", err)
+		}
+		n++
+		atOnce <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-atOnce }()
+			if _, err := k.wake(ctx, sum.Session); err != nil {
+				k.log.Error("session not recovered", "session", sum.Session, "err", err)
+			}
+		})
+	}
+	return n, nil
+}
+
+// Drain takes no new turns and waits until the running ones have ended or ctx
+// is done.
+func (k *Kernel) Drain(ctx context.Context) error {
+	k.mu.Lock()
+	if !k.draining {
+		k.draining = true
+		close(k.drain)
+	}
+	var wait []*session
+	for _, s := range k.awake {
+		wait = append(wait, s)
+	}
+	k.mu.Unlock()
+	for _, s := range wait {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Close ends all sessions and returns when nothing of the kernel runs any
+// more. Turns that still run are told to stop and stay open in the log, as
+// after a crash, so that the next start sees to them.
+func (k *Kernel) Close() error {
+	k.mu.Lock()
+	if !k.closed {
+		k.closed = true
+		close(k.halt)
+	}
+	k.mu.Unlock()
+	k.wg.Wait()
+	return nil
+}

@@ -1,0 +1,49 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"harness"
+)
+
+// lock takes the database for this process, or returns ErrLocked and who has
+// it. The lock ends with the process, however it ends. It is on a file of its
+// own: opening and closing the database file would drop SQLite's own locks.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w: %w", path, err, harness.ErrStorage)
+		}
+		return nil, fmt.Errorf("%s is held by %s: %w", path, holder(f), harness.ErrLocked)
+	}
+	if err := f.Truncate(0); err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w: %w", path, err, harness.ErrStorage)
+	}
+	return f, nil
+}
+
+// holder reads what the process that holds the lock wrote into it.
+func holder(f *os.File) string {
+	b, _ := io.ReadAll(io.LimitReader(f, 32))
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+		return fmt.Sprintf("process %d", pid)
+	}
+	return "another process"
+}

@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"harness"
+)
+
+// oldest is the first SQLite without the WAL-reset bug that could corrupt a
+// database under concurrent checkpoints.
+var oldest = [3]int{3, 51, 3}
+
+// claim makes the directory and the empty file with their permissions and takes
+// the lock. Whoever holds the lock is the only one to open the file.
+func claim(path string) (*os.File, error) {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
+		}
+		if err := syncDir(filepath.Dir(dir)); err != nil {
+			return nil, err
+		}
+	}
+	file, err := lock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = errors.Join(f.Close(), syncDir(dir))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		file.Close()
+		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
+	}
+	return file, nil
+}
+
+// syncDir makes a new name in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err == nil {
+		err = errors.Join(d.Sync(), d.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("sync %s: %w: %w", dir, err, harness.ErrStorage)
+	}
+	return nil
+}
+
+// prepare dials the writing connection, checks that it can write and that the
+// database is ours and readable, and creates the schema in an empty one.
+func prepare(path string, cacheKB int) (*conn, error) {
+	c, err := dial(path,
+		"busy_timeout=5000", "page_size=8192", "auto_vacuum=INCREMENTAL", "journal_mode=WAL", "synchronous=FULL",
+		"fullfsync=ON", "checkpoint_fullfsync=ON", // macOS; no effect elsewhere
+		"wal_autocheckpoint=4000", "journal_size_limit=67108864", "temp_store=MEMORY", fmt.Sprintf("cache_size=-%d", cacheKB))
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(checkEngine(c), c.script("BEGIN IMMEDIATE; ROLLBACK"), checkFormat(c)); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func checkEngine(c *conn) error {
+	var text, mode string
+	err := c.query(func(r []driver.Value) bool { text, _ = r[0].(string); return false }, "SELECT sqlite_version()")
+	if err != nil {
+		return err
+	}
+	var have [3]int
+	if _, err := fmt.Sscanf(text, "%d.%d.%d", &have[0], &have[1], &have[2]); err != nil || slices.Compare(have[:], oldest[:]) < 0 {
+		return fmt.Errorf("SQLite %s is older than %v: %w", text, oldest, harness.ErrUnsupported)
+	}
+	if err := c.query(func(r []driver.Value) bool { mode, _ = r[0].(string); return false }, "PRAGMA journal_mode"); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("journal mode is %s, the file system may not support wal: %w", mode, harness.ErrStorage)
+	}
+	return nil
+}
+
+// checkFormat is a look at the header and the schema, not at the data: its cost
+// does not grow with the database.
+func checkFormat(c *conn) error {
+	app, _, err := c.number("PRAGMA application_id")
+	if err != nil {
+		return err
+	}
+	version, _, err := c.number("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	var have []string
+	err = c.query(func(r []driver.Value) bool {
+		name, _ := r[0].(string)
+		have = append(have, name)
+		return true
+	}, "SELECT name FROM sqlite_schema")
+	switch {
+	case err != nil:
+		return err
+	case app == 0 && version == 0 && len(have) == 0:
+		return c.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", schema, applicationID, format))
+	case app != applicationID:
+		return fmt.Errorf("a database of something else: %w", harness.ErrInvalid)
+	case version > format:
+		return fmt.Errorf("written in format %d, this build reads up to %d: %w", version, format, harness.ErrUnsupported)
+	}
+	for _, name := range objects {
+		if !slices.Contains(have, name) {
+			return fmt.Errorf("%s is missing from the schema: %w", name, harness.ErrCorrupt)
+		}
+	}
+	_, _, err = c.number("SELECT max(n) FROM sessions")
+	return err
+}

@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+	"slices"
+
+	"harness"
+)
+
+// Bounds of one page of a read: what is held in memory for one consumer.
+const (
+	pageEvents = 1000
+	pageBytes  = 1 << 20
+)
+
+// part is the share of one session in a history: what it wrote after base and
+// up to limit.
+type part struct {
+	n           int64
+	id          harness.SessionID
+	base, limit harness.Seq
+}
+
+// lineage is id and its ancestors, youngest first. A session with branches
+// cannot be removed, so the chain holds while the youngest is there.
+func lineage(c *conn, id harness.SessionID) ([]part, error) {
+	const columns = "SELECT n, id, head, origin, origin_seq FROM sessions WHERE "
+	var parts []part
+	var origin driver.Value
+	add := func(r []driver.Value) bool {
+		name, _ := r[1].(string)
+		limit := harness.Seq(r[2].(int64))
+		if len(parts) > 0 {
+			last := parts[len(parts)-1]
+			limit = min(last.base, last.limit)
+		}
+		parts = append(parts, part{r[0].(int64), harness.SessionID(name), harness.Seq(r[4].(int64)), limit})
+		origin = r[3]
+		return false
+	}
+	if err := c.query(add, columns+"id = ?", string(id)); err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 {
+		return nil, harness.ErrNotFound
+	}
+	for origin != nil {
+		have := len(parts)
+		if err := c.query(add, columns+"n = ?", origin); err != nil {
+			return nil, err
+		}
+		if len(parts) == have {
+			return nil, fmt.Errorf("the parent of %s is missing: %w", parts[have-1].id, harness.ErrCorrupt)
+		}
+	}
+	return parts, nil
+}
+
+// Read implements [harness.Store]: as of the moment the iteration begins.
+func (s *Store) Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error] {
+	return func(yield func(harness.Event, error) bool) {
+		var parts []part
+		err := s.read(ctx, func(c *conn) (err error) {
+			parts, err = lineage(c, id)
+			return err
+		})
+		for _, p := range slices.Backward(parts) {
+			for at := max(after, p.base); at < p.limit && err == nil; {
+				var events []harness.Event
+				if events, err = s.page(ctx, p, at); err != nil {
+					break
+				}
+				for _, e := range events {
+					if !yield(e, nil) {
+						return
+					}
+				}
+				at = events[len(events)-1].Seq
+			}
+		}
+		if err != nil {
+			yield(harness.Event{}, fmt.Errorf("read %s: %w", id, err))
+		}
+	}
+}
+
+// page returns the next events of p after a position: at least one, or an error.
+func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.Event, error) {
+	var chunks []chunk
+	err := s.read(ctx, func(c *conn) error {
+		size := 0
+		err := c.query(func(r []driver.Value) bool {
+			data, _ := r[3].([]byte)
+			ch := chunk{first: harness.Seq(r[0].(int64)), last: harness.Seq(r[1].(int64)), crc: r[2].(int64), data: data}
+			if ch.first > p.limit {
+				return false
+			}
+			chunks = append(chunks, ch)
+			size += len(data)
+			return size < pageBytes && ch.last < p.limit && ch.last-after < pageEvents
+		}, "SELECT first_seq, last_seq, crc, data FROM commits WHERE session = ? AND last_seq > ? ORDER BY last_seq", p.n, int64(after))
+		if err != nil || len(chunks) > 0 {
+			return err
+		}
+		if _, there, err := c.number("SELECT n FROM sessions WHERE n = ?", p.n); err != nil || !there {
+			return cmp.Or(err, fmt.Errorf("removed meanwhile: %w", harness.ErrNotFound))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var page []harness.Event
+	at := after
+	for _, ch := range chunks {
+		if ch.first > at+1 || ch.last <= at {
+			break
+		}
+		events, err := ch.decode(p.id)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, events[at+1-ch.first:min(ch.last, p.limit)+1-ch.first]...)
+		at = min(ch.last, p.limit)
+	}
+	if len(page) == 0 {
+		return nil, fmt.Errorf("session %s, event %d: missing: %w", p.id, after+1, harness.ErrCorrupt)
+	}
+	return page, nil
+}

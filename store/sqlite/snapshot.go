@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+
+	"harness"
+)
+
+// SaveSnapshot implements [harness.Snapshotter]. It waits behind appends. A
+// snapshot ahead of the log is refused with ErrConflict.
+func (s *Store) SaveSnapshot(ctx context.Context, snap harness.Snapshot) error {
+	size := len(snap.State)
+	for _, m := range snap.Sealed {
+		size += len(m)
+	}
+	apply := func(w *writer) error { return w.saveSnapshot(snap) }
+	if err := s.queue.do(ctx, &task{apply: apply, size: size}, true); err != nil {
+		return fmt.Errorf("save snapshot of %s at %d: %w", snap.Session, snap.Seq, err)
+	}
+	return nil
+}
+
+func (w *writer) saveSnapshot(snap harness.Snapshot) error {
+	k, err := w.session(snap.Session)
+	switch {
+	case err != nil:
+		return err
+	case k == nil:
+		return harness.ErrNotFound
+	case snap.Seq == 0 || snap.Seq > k.head:
+		return fmt.Errorf("the log ends at %d: %w", k.head, harness.ErrConflict)
+	}
+	for i, m := range snap.Sealed {
+		if _, err := w.exec("INSERT INTO messages(session, idx, sealed, crc, data) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			k.n, int64(snap.First+i), int64(snap.Seq), checksum(m), blob(m)); err != nil {
+			return err
+		}
+	}
+	_, err = w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		k.n, int64(snap.Seq), checksum(snap.State), blob(snap.State))
+	return err
+}
+
+// blob is b, never NULL.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// LoadSnapshot implements [harness.Snapshotter]. A branch without a snapshot of
+// its own is given its parent's: Session is then the branch and State still
+// names the parent. A damaged snapshot counts as lost: the one before it is
+// returned.
+func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harness.Seq) (harness.Snapshot, error) {
+	best := harness.Snapshot{Session: id}
+	err := s.read(ctx, func(c *conn) error {
+		parts, err := lineage(c, id)
+		for _, p := range parts {
+			limit := p.limit
+			if at != 0 {
+				limit = min(limit, at)
+			}
+			err = cmp.Or(err, c.query(func(r []driver.Value) bool {
+				seq, state := harness.Seq(r[0].(int64)), r[2].([]byte)
+				if seq > best.Seq && checksum(state) != r[1].(int64) {
+					return true
+				}
+				if seq > best.Seq {
+					best.Seq, best.State = seq, state
+				}
+				return false
+			}, "SELECT seq, crc, state FROM snapshots WHERE session = ? AND seq <= ? ORDER BY seq DESC", p.n, int64(limit)))
+		}
+		return err
+	})
+	if err == nil && best.Seq == 0 {
+		err = fmt.Errorf("none: %w", harness.ErrNotFound)
+	}
+	if err != nil {
+		return harness.Snapshot{}, fmt.Errorf("load snapshot of %s at %d: %w", id, at, err)
+	}
+	return best, nil
+}
+
+// Messages implements [harness.Snapshotter].
+func (s *Store) Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var parts []part
+		err := s.read(ctx, func(c *conn) (err error) {
+			parts, err = lineage(c, id)
+			return err
+		})
+		for at := from; at < to && err == nil; {
+			var page [][]byte
+			if page, err = s.messages(ctx, parts, at, to); err != nil {
+				break
+			}
+			for _, data := range page {
+				if !yield(data, nil) {
+					return
+				}
+			}
+			at += len(page)
+		}
+		if err != nil {
+			yield(nil, fmt.Errorf("messages of %s: %w", id, err))
+		}
+	}
+}
+
+// messages returns a page of messages from an index on: at least one, or an
+// error. The youngest session that has a message wins; an ancestor's counts only
+// if it was sealed before the history left that ancestor.
+func (s *Store) messages(ctx context.Context, parts []part, from, to int) (page [][]byte, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		for _, p := range parts {
+			var broken error
+			size, next := 0, from
+			err := c.query(func(r []driver.Value) bool {
+				idx, data := int(r[0].(int64)), r[2].([]byte)
+				if idx != next {
+					if next == from {
+						to = idx // older sessions fill the place before it
+					}
+					return false
+				}
+				if checksum(data) != r[1].(int64) {
+					broken = fmt.Errorf("message %d of %s: wrong checksum: %w", idx, p.id, harness.ErrCorrupt)
+					return false
+				}
+				page = append(page, data)
+				size += len(data)
+				next++
+				return size < pageBytes && len(page) < pageEvents
+			}, "SELECT idx, crc, data FROM messages WHERE session = ? AND idx >= ? AND idx < ? AND sealed <= ? ORDER BY idx",
+				p.n, int64(from), int64(to), int64(p.limit))
+			if err = cmp.Or(err, broken); err != nil || len(page) > 0 {
+				return err
+			}
+		}
+		return fmt.Errorf("message %d is missing: %w", from, harness.ErrCorrupt)
+	})
+	return page, err
+}
