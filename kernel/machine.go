@@ -99,7 +99,7 @@ func (m *machine) step(now time.Time, in input) ready {
 	case appended:
 		m.appended(&r, in)
 	case joined:
-		m.when(&r, m.state.Seq, snapshot{to: in.from, state: m.state.Clone()})
+		m.join(&r, in)
 	case recovered:
 		m.recover(now)
 	case drained:
@@ -155,7 +155,12 @@ func (m *machine) appended(r *ready, in appended) {
 		m.durable = in.events[n-1].Seq
 	}
 	r.show = in.events
-	r.effects = append(r.effects, m.flight.effects...)
+	for _, e := range m.flight.effects {
+		if e, ok := e.(start); ok && !m.live(e.turn.ID) {
+			continue // the turn was given up before it began
+		}
+		r.effects = append(r.effects, e)
+	}
 	m.flight = batch{}
 }
 
@@ -169,6 +174,15 @@ func (m *machine) when(r *ready, seq harness.Seq, e effect) {
 	default:
 		m.batch.effects = append(m.batch.effects, e)
 	}
+}
+
+// join gives a watcher the state as it is now, once that is durable. Text that
+// comes later is a new event: the watcher's cursor must not stand inside one.
+func (m *machine) join(r *ready, in joined) {
+	if n := len(m.batch.drafts); n > 0 {
+		m.batch.drafts[n-1].streams = false
+	}
+	m.when(r, m.state.Seq, snapshot{to: in.from, state: m.state.Clone()})
 }
 
 // flightEnd is where the log will end when the append in flight succeeds.

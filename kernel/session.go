@@ -27,6 +27,7 @@ type session struct {
 	done     chan struct{}      // closed when the session has ended
 	loaded   chan struct{}      // closed when tail and m are there, or err
 	err      error              // why it could not be loaded
+	failed   error              // why it ended in the middle; set before the tail closes
 	tail     *tail              // set before loaded
 	m        *machine           // owned by run
 	host     *host              // of the running turn
@@ -191,6 +192,7 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 				s.host.config.Store(&e.config)
 			}
 		case die:
+			s.failed = e.err
 			s.log.Error("session ended", "err", e.err)
 		}
 	}

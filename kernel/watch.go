@@ -142,6 +142,9 @@ func (s *session) watch(ctx context.Context, after harness.Seq, yield func(harne
 			yield(harness.Update{}, future(after, s.tail.last()))
 			return
 		case tailClosed:
+			if s.failed != nil {
+				yield(harness.Update{}, s.failed)
+			}
 			return
 		}
 	}

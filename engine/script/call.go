@@ -2,23 +2,29 @@ package script
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"harness"
 )
 
-// callID is the id of the call that the op at index i opens. It follows from
-// the place in the script, so that another attempt speaks of the same call.
+// callID is the id of the call that o opens. It follows from the turn and the
+// place in the script, so that another attempt speaks of the same call.
 func (p *player) callID(o *op) harness.CallID {
-	if o.id != "" {
-		return o.id
+	id := string(o.id)
+	if id == "" {
+		id = "call_" + strings.TrimPrefix(string(p.turn.ID), harness.TurnPrefix) + "_" + strconv.Itoa(o.line)
+		for _, n := range p.at.loops[:o.loops] {
+			id += "_" + decimal(n+1)
+		}
 	}
-	id := "call_" + strconv.Itoa(p.at.number) + "_" + strconv.Itoa(o.line)
-	for _, n := range p.at.loops[:o.loops] {
-		id += "_" + decimal(n+1)
+	if n := p.reopened[harness.CallID(id)]; n > 0 {
+		id += ":" + strconv.Itoa(n+1)
 	}
 	return harness.CallID(id)
 }
@@ -95,20 +101,10 @@ func (p *player) succeed(ctx context.Context, o *op) error {
 }
 
 func (p *player) ask(ctx context.Context, o *op) error {
-	if err := p.tool(ctx, o); err != nil {
-		return err
-	}
-	d := harness.Decision{Verdict: harness.Allow}
-	if p.can.Approve && p.can.Tools {
-		var err error
-		use := harness.ToolUse{
-			Call: p.callID(o), Tool: o.name, Access: o.access, Input: bytes.Clone(o.json), Description: o.about, Reason: o.reason,
-		}
-		if d, err = p.host.Ask(ctx, use); err != nil {
-			return fmt.Errorf("ask for %s: %w", use.Call, err)
-		}
-	}
+	d, err := p.mayRun(ctx, o)
 	switch {
+	case err != nil:
+		return err
 	case d.Verdict != harness.Allow:
 		if !o.given {
 			p.at.pc = o.jump
@@ -120,5 +116,35 @@ func (p *player) ask(ctx context.Context, o *op) error {
 		return p.succeed(ctx, o)
 	default: // the block follows
 		return nil
+	}
+}
+
+// mayRun opens a call and asks about it. A call that was closed when an earlier
+// attempt was interrupted cannot be asked about any more: it is opened again
+// under another id, of which later attempts think as well.
+func (p *player) mayRun(ctx context.Context, o *op) (harness.Decision, error) {
+	for try := 1; ; try++ {
+		if err := p.tool(ctx, o); err != nil {
+			return harness.Decision{}, err
+		}
+		if !p.can.Approve {
+			return harness.Decision{Verdict: harness.Allow}, nil
+		}
+		use := harness.ToolUse{
+			Call: p.callID(o), Tool: o.name, Access: cmp.Or(o.access, harness.AccessExecute),
+			Input: bytes.Clone(o.json), Description: o.about, Reason: o.reason,
+		}
+		d, err := p.host.Ask(ctx, use)
+		if err == nil {
+			return d, nil
+		}
+		if !errors.Is(err, harness.ErrInvalid) || try >= p.turn.Attempt {
+			return d, fmt.Errorf("ask about %s: %w", use.Call, err)
+		}
+		first := p.callID(o)
+		if try > 1 {
+			first = first[:strings.LastIndexByte(string(first), ':')]
+		}
+		p.reopened[first] = try
 	}
 }

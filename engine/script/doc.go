@@ -19,8 +19,9 @@
 //	pace DURATION         the time between words from here on; 0s at first
 //	think TEXT            thinking
 //	reflect TEXT          reflection
-//	response [TEXT]       the whole answer; without TEXT what this attempt said
-//	                      since it began or was last steered
+//	response [TEXT]       the whole answer; without TEXT what this attempt said,
+//	                      and nothing if it was steered meanwhile: then only the
+//	                      host knows where the message began
 //
 // Tools. A call's ID is made up from its place unless it is given; inside
 // repeat it may not be given:
@@ -33,7 +34,8 @@
 //	                      artifact, how long it took, and the result (JSON or
 //	                      text), the error, the reason or the artifact's id
 //	ask NAME [ID] [JSON] [access=read|edit|execute|network] [reason="…"] ["description"] [=> TEXT]
-//	                      opens a call and asks whether it may run. If it may,
+//	                      opens a call and asks whether it may run (access is
+//	                      execute unless it says otherwise). If it may,
 //	                      its result is TEXT, or the lines below that are
 //	                      indented deeper are played; then it is closed with ok
 //	                      unless they closed it. If not, it is closed as denied
@@ -44,8 +46,9 @@
 //
 // People and time:
 //
-//	steer                 waits for something said to the turn and answers it
-//	listen                answers what was said so far, if anything
+//	steer [TEXT]          waits for something said to the turn and says TEXT, or
+//	                      "steered: ", and then what it was
+//	listen [TEXT]         does so if something was said, and does not wait
 //	wait DURATION         waits
 //	gate NAME             waits until a test calls [Engine.Open]
 //	hang                  does nothing until the turn is cancelled
@@ -54,7 +57,8 @@
 //
 //	usage IN OUT [COST]   tokens, and US dollars if the price is known
 //	step I/N TITLE STATUS the progress of a plan; quote a TITLE if need be
-//	emit TYPE JSON        any event of the inventory with exactly this payload
+//	emit TYPE JSON        any event of the inventory with exactly this payload;
+//	                      the host refuses those that are its own to say
 //	checkpoint            the next attempt goes on from here
 //
 // Ends:
@@ -70,8 +74,9 @@
 //	else
 //
 // A line that starts with === begins the next turn's part: the first turn of a
-// session plays the first part, and so on, and the last part is played again
-// for every later turn. An empty script answers with an echo.
+// conversation plays the first part, and so on, and the last part is played
+// again for every later turn. A turn that starts fresh ([harness.Turn]) begins
+// a conversation. An empty script answers with an echo.
 //
 // For example:
 //
@@ -96,9 +101,10 @@
 // [harness.Host.Checkpoint]; so it does at the start of a turn if the script
 // has several parts, at checkpoint and at retry. A new attempt at the turn goes
 // on from the last position. Calls keep their ids, so the host recognises one
-// that it already has, and Ask answers with the decision made before. Text that
-// was said after the last position is said again; put checkpoint behind it if
-// that matters. A position that does not fit the script is reported as
+// that it already has, and Ask answers with the decision made meanwhile. A call
+// that was interrupted stays so, except that ask opens it again under another
+// id. Text that was said after the last position is said again; put checkpoint
+// behind it if that matters. A position that does not fit the script is reported as
 // resume_lost, and the turn's part is played from its beginning.
 //
 // # Guarantees

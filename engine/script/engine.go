@@ -77,13 +77,14 @@ func (e *Engine) gate(name string) chan struct{} {
 // Abilities is everything an engine can do, but for what [Options] took away.
 func (e *Engine) Abilities() harness.Abilities {
 	return harness.Abilities{
-		Tools: !e.lacks.Tools, Steer: !e.lacks.Steer, Resume: !e.lacks.Resume, Thinks: !e.lacks.Thinks, Approve: !e.lacks.Approve,
+		Tools: !e.lacks.Tools, Steer: !e.lacks.Steer, Resume: !e.lacks.Resume, Thinks: !e.lacks.Thinks,
+		Approve: !e.lacks.Approve && !e.lacks.Tools, // there must be a call to ask about
 	}
 }
 
 // Run plays the turn's part of the script.
 func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	p := &player{engine: e, host: h, turn: t, can: e.Abilities()}
+	p := &player{engine: e, host: h, turn: t, can: e.Abilities(), reopened: make(map[harness.CallID]int)}
 	err := p.start(ctx)
 	if err == nil {
 		err = p.play(ctx)

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"harness"
 )
 
 // Bounds of a script: a load test needs no more, and a position stays small.
 const (
 	maxRepeat = 10_000_000
 	maxDepth  = 8
+	maxCallID = harness.MaxID - 8 // there is room for the number of a call that is opened again
 )
 
 // Parse reads a script. An error names the line. A source with no command is

@@ -17,10 +17,12 @@ type player struct {
 	turn   harness.Turn
 	can    harness.Abilities
 
-	ops   []op
-	at    position // at.pc is the op that comes next
-	saved string   // the last position recorded
-	said  strings.Builder
+	ops      []op
+	at       position               // at.pc is the op that comes next
+	saved    string                 // the last position recorded
+	reopened map[harness.CallID]int // how often a call was opened again, under another id
+	said     strings.Builder
+	heard    bool // something was said to the turn, so its text is in several messages
 }
 
 func (p *player) start(ctx context.Context) error {
@@ -64,7 +66,7 @@ func (p *player) play(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.listen(ctx, nil)
+	return p.listen(ctx, &op{})
 }
 
 // opens reports whether a command opens a call.

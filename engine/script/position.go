@@ -12,7 +12,7 @@ import (
 // position is where in a script a turn stands: the op that comes next, and how
 // often each repeat around it has been played.
 type position struct {
-	number int // of the turn, among those of the session that recorded a position
+	number int // of the turn, among those of the conversation that recorded a position
 	pc     int
 	loops  []int64
 	turn   harness.TurnID
@@ -77,7 +77,9 @@ func (s *Script) locate(t harness.Turn) (position, error) {
 		return first, err
 	}
 	if at.turn != t.ID {
-		first.number = at.number + 1
+		if !t.Fresh {
+			first.number = at.number + 1
+		}
 		return first, nil
 	}
 	if !at.fits(s.part(at.number).ops) {

@@ -69,28 +69,31 @@ func (p *player) reflect(ctx context.Context, o *op) error {
 func (p *player) response(ctx context.Context, o *op) error {
 	text := o.text
 	if !o.given {
+		if p.heard {
+			return nil
+		}
 		text = p.said.String()
 	}
 	return p.host.Emit(ctx, &harness.Response{Text: text, StopReason: "end_turn"})
 }
 
-func (p *player) steer(ctx context.Context, _ *op) error {
+func (p *player) steer(ctx context.Context, o *op) error {
 	if !p.can.Steer {
 		return nil
 	}
 	select {
 	case parts := <-p.host.Steering():
-		return p.steered(ctx, parts)
+		return p.steered(ctx, o, parts)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (p *player) listen(ctx context.Context, _ *op) error {
+func (p *player) listen(ctx context.Context, o *op) error {
 	for p.can.Steer {
 		select {
 		case parts := <-p.host.Steering():
-			if err := p.steered(ctx, parts); err != nil {
+			if err := p.steered(ctx, o, parts); err != nil {
 				return err
 			}
 		default:
@@ -100,11 +103,14 @@ func (p *player) listen(ctx context.Context, _ *op) error {
 	return nil
 }
 
-// steered answers what was said to the turn. The answer belongs to a new
-// message.
-func (p *player) steered(ctx context.Context, parts []harness.Part) error {
-	p.said.Reset()
-	return p.token(ctx, "steered: "+harness.PlainText(parts))
+// steered answers what was said to the turn.
+func (p *player) steered(ctx context.Context, o *op, parts []harness.Part) error {
+	p.heard = true
+	prefix := "steered: "
+	if o.given {
+		prefix = o.text
+	}
+	return p.token(ctx, prefix+harness.PlainText(parts))
 }
 
 func (p *player) usage(ctx context.Context, o *op) error {

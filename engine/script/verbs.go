@@ -28,8 +28,8 @@ var verbs = map[string]verb{
 	"outcome": {readOutcome, (*player).outcome},
 	"ask":     {readAsk, (*player).ask},
 
-	"steer":  {readNothing, (*player).steer},
-	"listen": {readNothing, (*player).listen},
+	"steer":  {readMaybeText, (*player).steer},
+	"listen": {readMaybeText, (*player).listen},
 	"wait":   {readDuration, (*player).wait},
 	"gate":   {readOnlyName, (*player).gate},
 	"hang":   {readNothing, (*player).hang},

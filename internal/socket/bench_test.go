@@ -9,34 +9,37 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // BenchmarkFanOut writes one shared frame of 204 bytes to 1,000 connections
-// and, beside it, the same bytes with the bare system call: the floor.
+// and, in turn with it, the same bytes with the bare system call: the floor.
 func BenchmarkFanOut(b *testing.B) {
 	frame := AppendText(nil, []byte(long(200)))
 	conns := watchers(b, 1000)
-	for _, c := range []struct {
-		name  string
-		write func(*Conn)
-	}{
-		{"Write", func(c *Conn) { c.Write(frame) }},
-		{"syscall", func(c *Conn) { sendFD(c.fd, frame) }},
-		{"unix.Write", func(c *Conn) { unix.Write(int(c.fd), frame) }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			cpu := thread(b)
-			for b.Loop() {
-				for _, conn := range conns {
-					c.write(conn)
-				}
-			}
-			b.ReportMetric(float64(thread(b)-cpu)/float64(b.N*len(conns)), "cpu-ns/write")
-		})
+	ways := [...]func(*Conn){
+		func(c *Conn) { c.Write(frame) },
+		func(c *Conn) { sendFD(c.fd, frame) },
+		func(c *Conn) { unix.Write(int(c.fd), frame) },
 	}
+	var cpu [len(ways)]int64
+	b.ReportAllocs()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for b.Loop() {
+		for i, write := range ways {
+			start := threadTime(b)
+			for _, c := range conns {
+				write(c)
+			}
+			cpu[i] += threadTime(b) - start
+		}
+	}
+	b.ReportMetric(float64(cpu[0])/float64(b.N*len(conns)), "cpu-ns/Write")
+	b.ReportMetric(float64(cpu[0])/float64(cpu[1]), "x-bare-syscall")
+	b.ReportMetric(float64(cpu[2])/float64(cpu[1]), "unix.Write-x-bare-syscall")
 }
 
 // watchers are connections whose clients, in this process, throw everything
@@ -61,14 +64,13 @@ func watchers(b *testing.B, n int) []*Conn {
 	return conns
 }
 
-// thread is the processor time this goroutine's thread has used, in ns.
-func thread(b *testing.B) int64 {
-	runtime.LockOSThread()
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+// threadTime is the processor time this thread has used, in ns.
+func threadTime(b *testing.B) int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
 		b.Fatal(err)
 	}
-	return u.Utime.Nano() + u.Stime.Nano()
+	return now.Nano()
 }
 
 func BenchmarkParse(b *testing.B) {
@@ -119,4 +121,16 @@ func BenchmarkExchange(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkSweep is one look at 10,000 idle rows, which happens once a second.
+func BenchmarkSweep(b *testing.B) {
+	s := &Server{start: time.Now(), timing: newTiming((*Options)(nil).withDefaults())}
+	for range 10_000 {
+		s.admit(&Conn{srv: s})
+	}
+	for b.Loop() {
+		s.each(s.look)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/row")
 }

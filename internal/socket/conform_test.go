@@ -120,3 +120,22 @@ func TestMessagesInTheHandshakePacketAreHandled(t *testing.T) {
 		}
 	})
 }
+
+func TestIncompleteMessagesShareABudget(t *testing.T) {
+	o := newOwner(t)
+	s, web := serve(t, o, mode{}, Options{MaxPartial: 50_000})
+	first, second := connect(t, web), connect(t, web)
+	part := client(ws.OpText, false, long(40_000))
+	first.send(part)
+	first.wantAlive() // the part has been taken in
+	second.send(join(part, client(ws.OpContinuation, true, "end"), text("next")))
+	o.want("refused 40003 binary=false", "text next")
+	first.send(client(ws.OpContinuation, true, "end"))
+	o.want("text xxxxxxxx… (40003 bytes)")
+	second.send(join(part, client(ws.OpContinuation, true, "again")))
+	o.want("text xxxxxxxx… (40005 bytes)")
+	until(t, "budget whole again", func() bool {
+		p := s.parsers.New().(*parser)
+		return p.budget.left.Load() == 50_000
+	})
+}

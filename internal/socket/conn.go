@@ -2,6 +2,11 @@ package socket
 
 import "sync"
 
+// sendBuffer caps what the kernel has sent and not seen acknowledged (Linux
+// doubles it). Without a cap it grows to 4 MB of stale bytes per slow reader;
+// 128 kB are a second at 1 Mbit/s, and still 1.3 MB/s at 100 ms round trip.
+const sendBuffer = 128 << 10
+
 type state uint8
 
 const (
@@ -29,6 +34,7 @@ type Conn struct {
 	queued  uint32 // bytes the kernel held when the sweep last looked
 
 	state    state
+	opening  bool // Opened runs
 	busy     bool // a worker has it, or it is in the workers' queue
 	more     bool // something happened since the busy one looked
 	hangup   bool // the peer has ended its side: read up to that end

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // TestMain lets the test binary be its own crowd: a child process with many
@@ -107,9 +108,11 @@ func quietServer(t testing.TB, h Handler, opts *Options) (*Server, string) {
 	web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Upgrade(w, r, "", nil)
 	})}
-	go web.Serve(l)
+	ended := make(chan error)
+	go func() { ended <- web.Serve(l) }()
 	t.Cleanup(func() {
 		web.Close()
+		<-ended
 		s.Shutdown(t.Context())
 	})
 	return s, l.Addr().String()
@@ -143,6 +146,12 @@ func TestTenThousandIdleConnectionsCostTableRows(t *testing.T) {
 	t.Logf("%d connections: %d B each after a trim (%d B before it), %d goroutines in all", n, per, (raw-before)/(n-500), runtime.NumGoroutine())
 	if per > most {
 		t.Errorf("a parked connection costs %d B, want at most %d", per, most)
+	}
+}
+
+func TestRowIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(Conn{}); size > 128 {
+		t.Errorf("a Conn has %d bytes, want at most 128 (the allocator's size class)", size)
 	}
 }
 

@@ -10,6 +10,7 @@
 //   - Calls for one connection come in order and one at a time: Opened, then
 //     Message and Refused as the peer sends, then Closed exactly once. Only
 //     Writable may run beside Message and Refused.
+//   - Write and Close never call the Handler: the owner may hold its locks.
 //   - Nothing more is read from a connection while its Message runs.
 //   - Write never blocks and never reaches a descriptor that was closed and
 //     given to somebody else.

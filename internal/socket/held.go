@@ -37,10 +37,20 @@ type held struct {
 }
 
 func newHeld(c *Conn, nc net.Conn) *held {
-	if tcp, ok := nc.(*net.TCPConn); ok {
+	h := &held{c: c, nc: nc, told: make(chan struct{}, 1)}
+	if tcp, ok := h.below().(*net.TCPConn); ok { // without these it works too
+		tcp.SetWriteBuffer(sendBuffer)
 		tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 15 * time.Second, Count: 4})
 	}
-	return &held{c: c, nc: nc, told: make(chan struct{}, 1)}
+	return h
+}
+
+// below is the socket under TLS, or just the socket.
+func (h *held) below() net.Conn {
+	if t, ok := h.nc.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn()
+	}
+	return h.nc
 }
 
 // run reads until the connection is at its end; it is the busy one.
@@ -100,13 +110,7 @@ func (h *held) cut() { h.nc.SetDeadline(time.Unix(1, 0)) }
 
 // hangUp closes the socket below TLS: a TLS goodbye was sent by finish, or
 // there is nobody to read it.
-func (h *held) hangUp() {
-	if t, ok := h.nc.(interface{ NetConn() net.Conn }); ok {
-		t.NetConn().Close()
-		return
-	}
-	h.nc.Close()
-}
+func (h *held) hangUp() { h.below().Close() }
 
 // queued is the number of bytes not yet taken by the socket. mu is held.
 func (h *held) queued() uint32 { return uint32(len(h.out) + h.flying) }

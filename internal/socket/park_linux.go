@@ -16,11 +16,6 @@ const (
 	// a fast line busy between two wake-ups.
 	notSentLowWater = 16 << 10
 
-	// sendBuffer caps what is sent and not acknowledged (the kernel doubles
-	// it). Without a cap it grows to 4 MB per slow reader; 128 kB are a second
-	// at 1 Mbit/s, and still 1.3 MB/s at 100 ms round trip.
-	sendBuffer = 128 << 10
-
 	// A peer whose machine vanished is found by the kernel after
 	// keepAliveIdle + keepAliveCount × keepAliveEvery = 2 minutes, with no
 	// work here.

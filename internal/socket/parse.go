@@ -35,7 +35,7 @@ type event struct {
 
 // A parser turns the bytes of one client into events, whatever pieces the
 // bytes come in. Its zero value, with limits set, is at the start of a stream.
-// It holds no more than limit bytes of payload.
+// It holds no more than limit bytes of payload, and takes them from budget.
 type parser struct {
 	limit int64 // of a message that is delivered
 	skip  int64 // of a message that is skipped instead
@@ -48,8 +48,10 @@ type parser struct {
 
 	op     ws.OpCode // of the message in progress; OpContinuation: none
 	size   int64     // its announced bytes
-	msg    []byte    // its bytes; nil if it is being skipped
+	msg    []byte    // its bytes
 	done   bool      // msg was delivered and is free to be overwritten
+	shed   bool      // msg did not fit into the budget and is being skipped
+	budget *budget
 	ctl    [maxControl]byte
 	reader bytes.Reader
 }
@@ -66,14 +68,22 @@ func (p *parser) reset() {
 	if cap(msg) > keepMessage {
 		msg = nil
 	}
-	*p = parser{limit: p.limit, skip: p.skip, msg: msg[:0]}
+	p.drop()
+	*p = parser{limit: p.limit, skip: p.skip, budget: p.budget, msg: msg[:0]}
+}
+
+// drop forgets the bytes of the message in progress.
+func (p *parser) drop() {
+	p.budget.give(len(p.msg))
+	p.msg = p.msg[:0]
 }
 
 // next uses up bytes of b (unmasking in place) until something happened, and
 // returns the bytes after that. A failure ends the stream.
 func (p *parser) next(b []byte) (event, []byte, *CloseError) {
 	if p.done {
-		p.done, p.msg = false, p.msg[:0]
+		p.done = false
+		p.drop()
 	}
 	for {
 		if !p.framed {
@@ -176,17 +186,24 @@ func (p *parser) begin() *CloseError {
 func (p *parser) data(part []byte, last bool) (event, *CloseError) {
 	last = last && p.frame.Fin
 	if last {
-		defer func() { p.op = ws.OpContinuation }()
+		defer func() { p.op, p.shed = ws.OpContinuation, false }()
 	}
-	if p.op == ws.OpBinary || p.size > p.limit {
-		p.msg = p.msg[:0]
+	whole := last && len(p.msg) == 0 // part is all of it
+	switch {
+	case p.op == ws.OpBinary || p.size > p.limit:
+		p.shed = true
+	case !whole && !p.shed:
+		p.shed = !p.budget.take(len(part))
+	}
+	if p.shed {
+		p.drop()
 		if !last {
 			return event{}, nil
 		}
-		return event{what: refused, refusal: Refusal{Size: p.size, Binary: p.op == ws.OpBinary}}, nil
+		return event{what: refused, refusal: Refusal{Size: p.size, Binary: p.op == ws.OpBinary, Busy: p.op != ws.OpBinary && p.size <= p.limit}}, nil
 	}
 	text := part
-	if !last || len(p.msg) > 0 {
+	if !whole {
 		p.msg = append(p.msg, part...)
 		text = p.msg
 	}

@@ -2,7 +2,6 @@ package socket
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -118,16 +116,11 @@ func serve(t testing.TB, o Handler, m mode, opts Options) (*Server, *httptest.Se
 	} else {
 		web.Start()
 	}
-	var once sync.Once
 	t.Cleanup(func() {
-		once.Do(func() {
-			web.Close()
-			if !s.isDraining() {
-				ctx, cancel := context.WithTimeout(t.Context(), 0)
-				defer cancel()
-				s.Shutdown(ctx)
-			}
-		})
+		web.Close()
+		if !s.isDraining() {
+			s.Shutdown(t.Context()) // which has ended: peers are not waited for
+		}
 	})
 	return s, web
 }
@@ -232,3 +225,17 @@ func join(frames ...[]byte) []byte {
 func text(s string) []byte { return client(ws.OpText, true, s) }
 
 func long(n int) string { return strings.Repeat("x", n) }
+
+// until waits for a condition that must come true.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline, look := time.After(patience), time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for !ok() {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}

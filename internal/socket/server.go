@@ -26,11 +26,13 @@ type Handler interface {
 	Closed(c *Conn, err error)
 }
 
-// A Refusal says why a message was not delivered: it was binary, or else its
-// Size was over Options.MaxMessage.
+// A Refusal says why a message was not delivered: it was binary, or the server
+// was busy with too many incomplete messages (sending it again may help), or
+// else its Size was over Options.MaxMessage.
 type Refusal struct {
 	Size   int64
 	Binary bool
+	Busy   bool
 }
 
 // Options of a Server. The zero value works; a negative duration switches the
@@ -38,6 +40,7 @@ type Refusal struct {
 type Options struct {
 	MaxMessage int64         // larger messages are refused; 1 MiB
 	MaxSkip    int64         // larger messages are not even skipped: close 1009; 64 MiB
+	MaxPartial int64         // bytes of incomplete messages, all connections together; 256 MiB
 	PingAfter  time.Duration // silence after which a ping is sent; 2 minutes
 	DeadAfter  time.Duration // time to answer it; 30 seconds
 	StallAfter time.Duration // time without write progress: close; 30 seconds
@@ -51,6 +54,7 @@ func (o *Options) withDefaults() Options {
 	}
 	orDefault(&r.MaxMessage, 1<<20)
 	orDefault(&r.MaxSkip, 64<<20)
+	orDefault(&r.MaxPartial, 256<<20)
 	orDefault(&r.PingAfter, 2*time.Minute) // 15 µs per ping and pong: 0.13 µs CPU per connection and second
 	orDefault(&r.DeadAfter, 30*time.Second)
 	orDefault(&r.StallAfter, 30*time.Second)
@@ -98,7 +102,10 @@ func New(h Handler, opts *Options) (*Server, error) {
 		stop: make(chan struct{}), drained: make(chan struct{}),
 	}
 	s.timing = newTiming(s.opts)
-	s.parsers.New = func() any { return &parser{limit: s.opts.MaxMessage, skip: s.opts.MaxSkip} }
+	partial := newBudget(s.opts.MaxPartial)
+	s.parsers.New = func() any {
+		return &parser{limit: s.opts.MaxMessage, skip: s.opts.MaxSkip, budget: partial}
+	}
 	s.buffers.New = func() any { return new([readSize]byte) }
 	if !s.opts.NoPark {
 		p, err := newPoller()

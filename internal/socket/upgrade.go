@@ -46,7 +46,7 @@ func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, subprotocol str
 	if err != nil {
 		return nil, fmt.Errorf("upgrade: %w", err)
 	}
-	c := &Conn{srv: s, tag: tag, fd: -1, busy: true, heard: s.now()}
+	c := &Conn{srv: s, tag: tag, fd: -1, opening: true, busy: true, heard: s.now()}
 	if err := c.connect(nc, answer(w.Header(), r, subprotocol)); err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("upgrade: %w", err)
@@ -56,12 +56,16 @@ func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, subprotocol str
 		return nil, fmt.Errorf("upgrade: %w", ErrClosed)
 	}
 	s.handler.Opened(c)
+	c.mu.Lock()
+	c.opening = false
+	c.tell()
+	c.mu.Unlock()
 	if c.held != nil {
 		s.feed(c, early)
 		s.wg.Go(c.held.run)
-		return c, nil
+	} else {
+		c.park(early)
 	}
-	c.park(early)
 	return c, nil
 }
 
@@ -105,9 +109,7 @@ func (c *Conn) park(early []byte) {
 		}
 	}
 	c.mu.Unlock()
-	if len(early) > 0 {
-		c.srv.feed(c, early)
-	}
+	c.srv.feed(c, early)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = false

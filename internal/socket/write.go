@@ -20,6 +20,9 @@ func (c *Conn) Write(frames []byte) (n int, err error) {
 	if c.state != open {
 		return 0, ErrClosed
 	}
+	if len(frames) == 0 {
+		return 0, nil
+	}
 	if len(c.pending) > 0 && !c.blocked {
 		if n, err = c.put(frames[:min(c.owed, len(frames))]); err == nil && c.owed == 0 {
 			_, err = c.flush()
@@ -112,15 +115,23 @@ func (c *Conn) writable() {
 	if c.owed == 0 && len(c.pending) > 0 {
 		c.flush()
 	}
-	if c.state != open || c.blocked || !c.wants {
+	c.tell()
+}
+
+// tell calls Writable if the owner waits for it, nowhere twice at a time and
+// not before Opened has returned. mu is held, and given up during the call.
+func (c *Conn) tell() {
+	if c.opening || c.telling {
 		return
 	}
-	c.wants, c.telling = false, true
-	c.mu.Unlock()
-	c.srv.handler.Writable(c)
-	c.mu.Lock()
-	c.telling = false
-	if c.state != open {
-		c.wake() // Closed had to wait
+	for c.state == open && c.wants && !c.blocked {
+		c.wants, c.telling = false, true
+		c.mu.Unlock()
+		c.srv.handler.Writable(c)
+		c.mu.Lock()
+		c.telling = false
+		if c.state != open {
+			c.wake() // Closed had to wait
+		}
 	}
 }

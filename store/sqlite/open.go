@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -66,9 +65,11 @@ func prepare(path string, cacheKB int) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkEngine(c), c.script("BEGIN IMMEDIATE; ROLLBACK"), checkFormat(c)); err != nil {
-		c.close()
-		return nil, err
+	for _, check := range []func(*conn) error{checkEngine, checkWritable, checkFormat} {
+		if err := check(c); err != nil {
+			c.close()
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -91,6 +92,8 @@ func checkEngine(c *conn) error {
 	}
 	return nil
 }
+
+func checkWritable(c *conn) error { return c.script("BEGIN IMMEDIATE; ROLLBACK") }
 
 // checkFormat is a look at the header and the schema, not at the data: its cost
 // does not grow with the database.

@@ -71,15 +71,13 @@ func (s *Store) Read(ctx context.Context, id harness.SessionID, after harness.Se
 		for _, p := range slices.Backward(parts) {
 			for at := max(after, p.base); at < p.limit && err == nil; {
 				var events []harness.Event
-				if events, err = s.page(ctx, p, at); err != nil {
-					break
-				}
+				events, err = s.page(ctx, p, at)
 				for _, e := range events {
 					if !yield(e, nil) {
 						return
 					}
+					at = e.Seq
 				}
-				at = events[len(events)-1].Seq
 			}
 		}
 		if err != nil {
@@ -88,7 +86,8 @@ func (s *Store) Read(ctx context.Context, id harness.SessionID, after harness.Se
 	}
 }
 
-// page returns the next events of p after a position: at least one, or an error.
+// page returns the next events of p after a position: at least one, or an
+// error, or both if the page is damaged further on.
 func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.Event, error) {
 	var chunks []chunk
 	err := s.read(ctx, func(c *conn) error {
@@ -122,7 +121,7 @@ func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.
 		}
 		events, err := ch.decode(p.id)
 		if err != nil {
-			return nil, err
+			return page, err
 		}
 		page = append(page, events[at+1-ch.first:min(ch.last, p.limit)+1-ch.first]...)
 		at = min(ch.last, p.limit)

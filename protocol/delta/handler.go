@@ -1,0 +1,219 @@
+package delta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"harness"
+	"harness/internal/socket"
+)
+
+// doFor bounds how long one command may wait for the store before its client
+// is told that the outcome is unknown.
+const doFor = 30 * time.Second
+
+// Windows are rounded up to one of a few sizes, so that watchers share lanes.
+const (
+	minWindow = 64
+	maxWindow = 1024
+)
+
+// ServeHTTP answers GET /ws?userId=…&sessionId=…, with the additive since,
+// window and hb. Without a session it serves the user's default one; without a
+// user a new one, which the first command makes.
+func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w, id, err := h.parse(r)
+	if err != nil {
+		status := http.StatusBadRequest
+		if errors.Is(err, harness.ErrNotFound) {
+			status = http.StatusNotFound
+		}
+		http.Error(rw, harness.ClientText(err), status)
+		return
+	}
+	w.join = id
+	h.srv.Upgrade(rw, r, "", w) // an error was answered with its status
+}
+
+// parse reads the query.
+func (h *Hub) parse(r *http.Request) (*watcher, harness.SessionID, error) {
+	q := r.URL.Query()
+	w := &watcher{user: q.Get("userId")}
+	if w.user != "" {
+		if err := harness.CheckID("userId", w.user); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, n := range []struct {
+		name string
+		set  func(n uint64)
+	}{
+		{"since", func(n uint64) { w.since = harness.Seq(n) }},
+		{"window", func(n uint64) { w.window = roundWindow(n) }},
+	} {
+		if s := q.Get(n.name); s != "" {
+			v, err := strconv.ParseUint(s, 10, 53) // a JavaScript number
+			if err != nil {
+				return nil, "", fmt.Errorf("%s: %q is not a number: %w", n.name, s, harness.ErrInvalid)
+			}
+			n.set(v)
+		}
+	}
+	w.beats = q.Get("hb") == "1" || strings.Contains(","+q.Get("caps")+",", ",hb,")
+	id, err := h.session(r.Context(), q.Get("sessionId"), w.user)
+	return w, id, err
+}
+
+func roundWindow(n uint64) int {
+	if n == 0 {
+		return 0
+	}
+	size := minWindow
+	for size < maxWindow && uint64(size) < n {
+		size *= 2
+	}
+	return size
+}
+
+// session resolves whom to watch. A session that is named must exist.
+func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID, error) {
+	switch {
+	case name != "":
+		id, err := harness.ParseSessionID(name)
+		if err != nil {
+			return "", err
+		}
+		for _, err := range h.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
+			return id, err
+		}
+		if id == harness.DefaultSession(user) {
+			return id, nil
+		}
+		return "", fmt.Errorf("session %s: %w", id, harness.ErrNotFound)
+	case user != "":
+		return harness.DefaultSession(user), nil
+	default:
+		return harness.SessionID(h.opts.NewID(harness.SessionPrefix)), nil
+	}
+}
+
+// Opened is the first word of a connection.
+func (h *Hub) Opened(c *socket.Conn) {
+	w := c.Tag().(*watcher)
+	w.conn = c
+	if w.beats {
+		h.mu.Lock()
+		h.beats[w] = struct{}{}
+		h.mu.Unlock()
+	}
+	h.enter(w.join, w)
+}
+
+// Closed is its last.
+func (h *Hub) Closed(c *socket.Conn, _ error) { h.leave(c.Tag().(*watcher)) }
+
+// Writable lets a watcher that was blocked go on, in a goroutine of its own:
+// the socket's must not wait for a room.
+func (h *Hub) Writable(c *socket.Conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.spawn(func() { h.unblock(c.Tag().(*watcher)) })
+}
+
+func (h *Hub) unblock(w *watcher) {
+	r := w.room.Load()
+	if r == nil {
+		return
+	}
+	h.mu.Lock()
+	r.mu.Lock()
+	w.blocked = false
+	w.pump()
+	wants := w.stale && w.ready()
+	feeding := r.feeding && r.show != nil
+	if wants && !feeding {
+		r.start()
+	}
+	r.mu.Unlock()
+	h.mu.Unlock()
+	if wants && feeding {
+		r.catchUp(h.ctx)
+	}
+}
+
+// Refused answers a message that was not even read.
+func (h *Hub) Refused(c *socket.Conn, f socket.Refusal) {
+	var err error
+	switch {
+	case f.Binary:
+		err = fmt.Errorf("binary messages are not understood: %w", harness.ErrInvalid)
+	case f.Busy:
+		err = fmt.Errorf("too many large messages are on their way: %w", harness.ErrUnavailable)
+	default:
+		err = fmt.Errorf("a message of %d bytes is over the limit of %d: %w", f.Size, maxFrame, harness.ErrTooLarge)
+	}
+	h.tell(c.Tag().(*watcher), appendError(nil, "", err))
+}
+
+// Message carries out the commands of one message, in order.
+func (h *Hub) Message(c *socket.Conn, text []byte) {
+	w := c.Tag().(*watcher)
+	requests, err := decode(text)
+	if err != nil {
+		id := ""
+		if r, ok := errors.AsType[*refusal](err); ok {
+			id = r.ID
+		}
+		h.tell(w, appendError(nil, id, err))
+		return
+	}
+	for _, q := range requests {
+		receipt, err := h.do(w, q)
+		switch {
+		case err != nil:
+			h.tell(w, appendError(nil, q.ID, err))
+		case q.ID != "":
+			h.tell(w, appendAck(nil, q.ID, receipt.Seq))
+		}
+	}
+}
+
+func (h *Hub) tell(w *watcher, payload []byte) {
+	if r := w.room.Load(); r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		w.tell(payload)
+	}
+}
+
+// do carries out one command. The first command of a session that does not
+// exist yet makes it; a resume of another session takes the client there.
+func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
+	ctx, cancel := context.WithTimeout(h.ctx, doFor)
+	defer cancel()
+	r := w.room.Load()
+	if r == nil {
+		return harness.Receipt{}, harness.ErrUnavailable
+	}
+	if q.Session != "" && q.Session != r.id {
+		if _, err := h.session(ctx, string(q.Session), w.user); err != nil {
+			return harness.Receipt{}, err
+		}
+		h.leave(w)
+		h.enter(q.Session, w)
+		r = w.room.Load()
+	}
+	if err := r.found(ctx, w.user); err != nil {
+		return harness.Receipt{}, err
+	}
+	receipt, err := h.k.Do(ctx, r.id, q.by(w.user))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer within %s; the command may still take effect: %w", doFor, harness.ErrUnavailable)
+	}
+	return receipt, err
+}

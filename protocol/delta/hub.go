@@ -1,0 +1,209 @@
+package delta
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"harness"
+	"harness/internal/socket"
+)
+
+// sessions is what this protocol needs of the server.
+type sessions interface {
+	Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error)
+	Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error)
+	List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error]
+	At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error)
+	Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error]
+	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
+	OnWake(f func(harness.SessionID))
+}
+
+// Options are the hub's settings. The zero value works.
+type Options struct {
+	Log *slog.Logger // default: discard
+
+	// Window is the shortest time between two frames of streamed text alone.
+	// Default 16 ms, a frame of a 60 Hz screen; negative for none.
+	Window time.Duration
+	// Beat is how often a client that asked for it hears that the line is
+	// alive. Default 10 s.
+	Beat time.Duration
+	// Retry is how long a room waits before it asks a failing store again.
+	// Default 1 s.
+	Retry time.Duration
+	// NewID mints session ids; for tests that need the same ones every time.
+	NewID func(prefix string) string
+	// Socket are the settings of the connections.
+	Socket socket.Options
+}
+
+// Hub holds every client of this protocol: rooms of watchers, one room per
+// session. It is an http.Handler for GET /ws.
+type Hub struct {
+	k    sessions
+	opts Options
+	log  *slog.Logger
+	srv  *socket.Server
+	ctx  context.Context // ends with Shutdown
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows; taken before a room's
+	rooms  map[harness.SessionID]*room
+	beats  map[*watcher]struct{}
+	closed bool
+}
+
+// New makes a hub over k. Call Shutdown when done with it.
+func New(k sessions, opts *Options) (*Hub, error) {
+	h := &Hub{k: k, rooms: make(map[harness.SessionID]*room), beats: make(map[*watcher]struct{})}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.opts.Window == 0 {
+		h.opts.Window = 16 * time.Millisecond
+	}
+	if h.opts.Beat == 0 {
+		h.opts.Beat = 10 * time.Second
+	}
+	if h.opts.Retry == 0 {
+		h.opts.Retry = time.Second
+	}
+	if h.opts.NewID == nil {
+		h.opts.NewID = mint
+	}
+	h.log = h.opts.Log
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.opts.Socket.MaxMessage = maxFrame
+	srv, err := socket.New(h, &h.opts.Socket)
+	if err != nil {
+		return nil, fmt.Errorf("websocket server: %w", err)
+	}
+	h.srv = srv
+	h.ctx, h.stop = context.WithCancel(context.Background())
+	k.OnWake(h.woke)
+	h.wg.Go(h.beat)
+	return h, nil
+}
+
+func mint(prefix string) string {
+	var entropy [10]byte
+	rand.Read(entropy[:])
+	return harness.MintID(prefix, time.Now(), entropy)
+}
+
+// Clients is how many connections are open.
+func (h *Hub) Clients() int { return h.srv.Len() }
+
+// Shutdown closes all connections with 1001 and returns when nothing of the
+// hub runs any more, or at the end of ctx.
+func (h *Hub) Shutdown(ctx context.Context) error {
+	err := h.srv.Shutdown(ctx)
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.stop()
+	h.wg.Wait()
+	return err
+}
+
+// spawn runs f in a goroutine that Shutdown waits for. h.mu is held.
+func (h *Hub) spawn(f func()) {
+	if !h.closed {
+		h.wg.Go(f)
+	}
+}
+
+// enter puts a watcher into the room of a session.
+func (h *Hub) enter(id harness.SessionID, w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.rooms[id]
+	if r == nil {
+		r = &room{hub: h, id: id}
+		h.rooms[id] = r
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.room.Store(r)
+	w.slot = len(r.watchers)
+	r.watchers = append(r.watchers, w)
+	w.lane, w.stale = nil, true
+	r.start()
+}
+
+// leave takes a watcher out of its room. The last one ends the room.
+func (h *Hub) leave(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.beats, w)
+	r := w.room.Load()
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.watchers[len(r.watchers)-1]
+	r.watchers[w.slot], last.slot = last, w.slot
+	r.watchers[len(r.watchers)-1] = nil
+	r.watchers = r.watchers[:len(r.watchers)-1]
+	w.room.Store(nil)
+	if len(r.watchers) > 0 {
+		return
+	}
+	if r.feeding {
+		r.cancel()
+		return
+	}
+	delete(h.rooms, r.id)
+}
+
+// woke hears from the kernel that a session is awake. It does not block.
+func (h *Hub) woke(id harness.SessionID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.rooms[id]; r != nil {
+		h.spawn(func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.start()
+		})
+	}
+}
+
+// beat tells clients that asked for it that the line is alive: pages cannot
+// see WebSocket pings.
+func (h *Hub) beat() {
+	tick := time.NewTicker(h.opts.Beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.ctx.Done():
+			return
+		case now := <-tick.C:
+			h.mu.Lock()
+			var all []*watcher
+			for w := range h.beats {
+				all = append(all, w)
+			}
+			h.mu.Unlock()
+			for _, w := range all {
+				if r := w.room.Load(); r != nil {
+					r.mu.Lock()
+					w.tell(appendHeartbeat(nil, w.at(r), now))
+					r.mu.Unlock()
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package delta
+
+import (
+	"harness"
+	"harness/internal/object"
+	"harness/internal/socket"
+)
+
+// lane is the frames of one session as one kind of watcher sees it: with all
+// its messages, or with a window of the newest. All watchers of a lane share
+// its frames.
+type lane struct {
+	size  int // of the window; 0: all messages
+	first int // index of the first message in view
+	proj  *projector
+	out   object.Pending // operations that are not in a frame yet
+	sent  harness.Seq    // what the ring's frames add up to
+	ring  ring
+	last  *shot
+}
+
+// shot is a state frame and the place in the ring where its deltas begin.
+type shot struct {
+	frame []byte
+	off   int64
+}
+
+// newLane begins at a state, which it takes over.
+func newLane(st *harness.State, size int) *lane {
+	l := &lane{size: size}
+	l.aim(st)
+	return l
+}
+
+// aim points the view at the newest messages of st.
+func (l *lane) aim(st *harness.State) {
+	if l.size > 0 {
+		l.first = max(0, st.Count()-l.size)
+	}
+	l.proj, l.sent = newProjector(st, l.first), st.Seq
+}
+
+// state is what the lane's events add up to, with those not yet in a frame.
+func (l *lane) state() *harness.State { return l.proj.st }
+
+// finish ends the frame being made, if there is anything in it.
+func (l *lane) finish() {
+	if l.out.Len() == 0 {
+		return
+	}
+	seq := l.state().Seq
+	l.ring.add(l.sent, func(dst []byte) []byte { return appendDelta(dst, seq, &l.out) })
+	l.out.Reset()
+	l.sent = seq
+}
+
+// wide reports whether the view has grown to twice its window.
+func (l *lane) wide() bool { return l.size > 0 && l.state().Count()-l.first > 2*l.size }
+
+// restart throws the frames away and aims anew; the lane's watchers need a
+// state.
+func (l *lane) restart() {
+	l.aim(l.state())
+	l.ring = ring{base: l.ring.end() + 1} // beyond every watcher's place
+	l.last = nil
+}
+
+// stateFrame is a whole state as a finished frame.
+func stateFrame(st *harness.State, sealed [][]byte, first int) []byte {
+	size := 4 << 10
+	for _, m := range sealed {
+		size += len(m)
+	}
+	dst, mark := socket.BeginText(make([]byte, 0, size))
+	return socket.EndText(appendState(dst, st, sealed, first), mark)
+}

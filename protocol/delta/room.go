@@ -1,0 +1,253 @@
+package delta
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"harness"
+)
+
+// room is the watchers of one session. While the session is awake a feed, one
+// goroutine, turns its events into frames; while it sleeps the room is a row
+// that remembers where its watchers are.
+type room struct {
+	hub *Hub
+	id  harness.SessionID
+
+	mu       sync.Mutex // guards what follows; held across writes to sockets, which never block
+	watchers []*watcher
+	seq      harness.Seq // where watchers that miss nothing are
+	show     *show       // while feeding
+	missing  bool        // no such session yet: the first command makes it
+	feeding  bool
+	again    bool // something happened that the feed may have missed: look once more before it ends
+	cancel   context.CancelFunc
+}
+
+// show is what a room needs only while its session is awake.
+type show struct {
+	lanes   []*lane     // one per window size in use
+	timer   *time.Timer // ends the merge window
+	flushed time.Time   // when the last frames went out
+}
+
+// start makes sure that a feed runs and will look at the room from now on.
+// hub.mu and mu are held.
+func (r *room) start() {
+	if r.feeding {
+		r.again = true
+		return
+	}
+	ctx, cancel := context.WithCancel(r.hub.ctx)
+	r.feeding, r.again, r.cancel = true, false, cancel
+	r.hub.spawn(func() {
+		defer cancel()
+		r.feed(ctx)
+	})
+}
+
+// feed follows the session until it sleeps and nobody in the room waits for
+// anything.
+func (r *room) feed(ctx context.Context) {
+	for {
+		err := r.follow(ctx)
+		if errors.Is(err, harness.ErrStorage) || errors.Is(err, harness.ErrConflict) {
+			r.hub.log.Warn("session lost, trying again", "session", r.id, "err", err)
+			select {
+			case <-time.After(r.hub.opts.Retry):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if r.end(ctx) {
+			return
+		}
+	}
+}
+
+// end closes the feed unless there is a reason to go on.
+func (r *room) end(ctx context.Context) bool {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	again := r.again && len(r.watchers) > 0 && r.hub.ctx.Err() == nil
+	r.again = false
+	if again && ctx.Err() == nil {
+		return false
+	}
+	r.feeding = false
+	r.park()
+	switch {
+	case again: // everybody had left, and somebody came
+		r.start()
+	case len(r.watchers) == 0:
+		delete(r.hub.rooms, r.id)
+	}
+	return true
+}
+
+// park lets go of frames and states: watchers that are behind will get a fresh
+// state. mu is held.
+func (r *room) park() {
+	r.flush()
+	for _, w := range r.watchers {
+		w.stale = w.stale || w.behind()
+		w.lane = nil
+	}
+	r.show = nil
+}
+
+// follow turns the session's updates into frames until it sleeps.
+func (r *room) follow(ctx context.Context) error {
+	after := r.begin(ctx)
+	r.catchUp(ctx)
+	for up, err := range r.hub.k.WatchAwake(ctx, r.id, after) {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, harness.ErrNotFound):
+			r.vacant(ctx)
+			return nil
+		case errors.Is(err, harness.ErrInvalid): // we are ahead of the log: somebody restored an older one
+			r.mu.Lock()
+			r.seq, r.show, r.again = 0, nil, true
+			r.mu.Unlock()
+			return nil
+		case errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrConflict):
+			return err
+		case err != nil:
+			r.fail(err)
+			return nil
+		}
+		r.update(up)
+		r.catchUp(ctx)
+	}
+	return nil
+}
+
+// begin makes the show for a session that was parked at a position, so that
+// its watchers go on with deltas, and returns that position.
+func (r *room) begin(ctx context.Context) harness.Seq {
+	r.mu.Lock()
+	seq, ready := r.seq, r.show != nil
+	r.mu.Unlock()
+	if seq == 0 || ready {
+		return seq
+	}
+	st, err := r.hub.k.At(ctx, r.id, seq)
+	if err != nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reset(st)
+	return seq
+}
+
+// reset starts the show at a state, which it takes over. Watchers that were
+// not exactly there get it whole. mu is held.
+func (r *room) reset(st *harness.State) {
+	for _, w := range r.watchers {
+		w.stale = w.stale || w.behind() || r.seq != st.Seq
+		w.lane = nil
+	}
+	r.seq, r.missing = st.Seq, false
+	r.show = &show{lanes: []*lane{newLane(st, 0)}}
+	for _, w := range r.watchers {
+		r.place(w)
+	}
+}
+
+// place finds or makes the lane of a watcher. mu is held.
+func (r *room) place(w *watcher) {
+	for _, l := range r.show.lanes {
+		if l.size == w.window {
+			w.lane, w.off = l, l.ring.end()
+			return
+		}
+	}
+	r.flush() // the new lane begins where the others are
+	l := newLane(r.show.lanes[0].state().Clone(), w.window)
+	r.show.lanes = append(r.show.lanes, l)
+	w.lane, w.off = l, l.ring.end()
+}
+
+// update projects durable events into every lane and sends frames: at once if
+// more than streamed text came, else at most one per window.
+func (r *room) update(up harness.Update) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if up.State != nil {
+		r.reset(up.State)
+	}
+	s := r.show
+	if len(up.Events) == 0 || s == nil {
+		return
+	}
+	urgent := false
+	for _, e := range up.Events {
+		urgent = urgent || !streams(e.Payload)
+		for _, l := range s.lanes {
+			l.proj.project(e, &l.out)
+		}
+		r.seq = e.Seq
+	}
+	wait := r.hub.opts.Window - time.Since(s.flushed)
+	if urgent || wait <= 0 {
+		r.flush()
+		return
+	}
+	if s.timer == nil {
+		s.timer = time.AfterFunc(wait, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.show == s {
+				r.flush()
+			}
+		})
+	}
+}
+
+// streams reports whether a frame with nothing else may wait for company.
+func streams(p harness.Payload) bool {
+	switch p.(type) {
+	case *harness.Token, *harness.Thinking, *harness.ToolLog:
+		return true
+	}
+	return false
+}
+
+// flush finishes a frame in every lane and sends it. mu is held.
+func (r *room) flush() {
+	s := r.show
+	if s == nil {
+		return
+	}
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	for _, l := range s.lanes {
+		l.finish()
+	}
+	for _, w := range r.watchers {
+		w.pump()
+	}
+	for _, l := range s.lanes {
+		switch {
+		case l.wide():
+			l.restart()
+		case l.ring.full():
+			l.ring.trim()
+		default:
+			continue
+		}
+		for _, w := range r.watchers { // those that fell off need a state
+			w.stale = w.stale || w.lane == l && w.off < l.ring.base
+		}
+	}
+	s.flushed = time.Now() // the window begins when the frames are out
+}

@@ -1,0 +1,118 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"harness"
+	"harness/store/sqlite"
+)
+
+// TestKilledProcessLosesNothingAcknowledged kills a process that appends, at a
+// moment it does not choose, again and again on the same data.
+func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
+	rounds := 10
+	if os.Getenv("LONG") != "" {
+		rounds = 100
+	}
+	dir := t.TempDir()
+	acked := map[harness.SessionID]harness.Seq{}
+	total := 0
+	for round := range rounds {
+		child := exec.Command(os.Args[0], "-test.run=^TestAppendUntilKilled$")
+		child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, last := bufio.NewScanner(out), 1+rand.IntN(400)
+		for n := 0; lines.Scan(); {
+			var id harness.SessionID
+			var seq harness.Seq
+			if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &seq); err != nil {
+				t.Errorf("round %d: the child says %q", round, lines.Text())
+				continue
+			}
+			acked[id] = max(acked[id], seq)
+			total++
+			if n++; n == last {
+				child.Process.Kill()
+			}
+		}
+		child.Wait()
+
+		st := open(t, dir)
+		for id, want := range acked {
+			if n, err := read(t, st, id); err != nil || harness.Seq(n) < want {
+				t.Fatalf("round %d: %s: acknowledged up to %d, read %d events, %v", round, id, want, n, err)
+			}
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d kills, %d acknowledged commits, all there", rounds, total)
+}
+
+// TestAppendUntilKilled is the child of the test above, and of those that limit
+// what a process may write: it appends to eight sessions and says what was
+// acknowledged, until it is killed or cannot write any more.
+func TestAppendUntilKilled(t *testing.T) {
+	dir := os.Getenv("HARNESS_TEST_APPEND_IN")
+	if dir == "" {
+		t.Skip("only as a child process")
+	}
+	st := open(t, dir)
+	heads := map[harness.SessionID]harness.Seq{}
+	for row, err := range st.List(t.Context(), harness.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads[row.Session] = row.Seq
+	}
+	var say sync.Mutex
+	var wg sync.WaitGroup
+	for i := range 8 {
+		id := harness.SessionID(fmt.Sprintf("s%d", i))
+		wg.Go(func() {
+			if err := appendForever(t, st, id, heads[id], &say); err != nil {
+				say.Lock()
+				defer say.Unlock()
+				fmt.Printf("error %v\n", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func appendForever(t *testing.T, st *sqlite.Store, id harness.SessionID, head harness.Seq, say *sync.Mutex) error {
+	for {
+		c := commit(id, head, 1+rand.IntN(4))
+		if err := st.Append(t.Context(), c); err != nil {
+			if st.Append(t.Context(), c) == nil {
+				return errors.New("wrote on after an error")
+			}
+			return err
+		}
+		head += harness.Seq(len(c.Events))
+		say.Lock()
+		fmt.Printf("ack %s %d\n", id, head)
+		say.Unlock()
+		if rand.IntN(10) == 0 {
+			if err := st.SaveSnapshot(t.Context(), harness.Snapshot{Session: id, Seq: head, State: []byte("{}")}); err != nil {
+				return err
+			}
+		}
+	}
+}
