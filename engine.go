@@ -40,7 +40,8 @@ type Host interface {
 
 	// Ask decides whether a call may run: by policy, or by asking and waiting,
 	// for days if need be and across restarts. The call must have been emitted
-	// before. A decision made in an earlier attempt is returned at once.
+	// before and be open. A decision made about it in an earlier attempt is
+	// returned at once.
 	Ask(ctx context.Context, u ToolUse) (Decision, error)
 
 	// Steering yields what people say to the turn while it runs, in order,

@@ -193,6 +193,16 @@ func (s *State) Said(item ItemID) string {
 	return ""
 }
 
+// Split reports whether a steer has cut, or is about to cut, the active turn's
+// output into several messages.
+func (s *State) Split() bool {
+	t := s.Turn
+	if t == nil || t.First < s.Sealed || t.First >= s.Count() {
+		return false
+	}
+	return t.Steered || s.Messages[t.First-s.Sealed].ID != t.Item
+}
+
 // Clone is a copy that shares only bytes that are never written again.
 func (s *State) Clone() *State {
 	c := *s

@@ -63,7 +63,11 @@ func (m *machine) emit(now time.Time, in emitted) {
 	case *harness.Reflection:
 		m.stage(now, &harness.Reflection{ItemID: m.item(now, p.ItemID), Text: p.Text})
 	case *harness.Response:
-		m.respond(now, m.item(now, p.ItemID), p.Text, p.StopReason)
+		text := p.Text
+		if p.ItemID == "" && m.state.Split() { // the engine does not know where its message was cut
+			text = ""
+		}
+		m.respond(now, m.item(now, p.ItemID), text, p.StopReason)
 	case *harness.ToolCall:
 		if p.ToolCallID == "" || len(p.ToolCallID) > harness.MaxID || m.state.Called(p.ToolCallID) {
 			return

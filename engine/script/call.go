@@ -13,18 +13,24 @@ import (
 	"harness"
 )
 
-// callID is the id of the call that o opens. It follows from the turn and the
-// place in the script, so that another attempt speaks of the same call.
+// callID is the id of the call that o opens.
 func (p *player) callID(o *op) harness.CallID {
-	id := string(o.id)
-	if id == "" {
-		id = "call_" + strings.TrimPrefix(string(p.turn.ID), harness.TurnPrefix) + "_" + strconv.Itoa(o.line)
-		for _, n := range p.at.loops[:o.loops] {
-			id += "_" + decimal(n+1)
-		}
+	id := p.place(o)
+	if n := p.reopened[id]; n > 0 {
+		id += harness.CallID(":" + strconv.Itoa(n+1))
 	}
-	if n := p.reopened[harness.CallID(id)]; n > 0 {
-		id += ":" + strconv.Itoa(n+1)
+	return id
+}
+
+// place is a call's first id. It follows from the turn and the place in the
+// script, so that another attempt speaks of the same call.
+func (p *player) place(o *op) harness.CallID {
+	if o.id != "" {
+		return o.id
+	}
+	id := "call_" + strings.TrimPrefix(string(p.turn.ID), harness.TurnPrefix) + "_" + strconv.Itoa(o.line)
+	for _, n := range p.at.loops[:o.loops] {
+		id += "_" + decimal(n+1)
 	}
 	return harness.CallID(id)
 }
@@ -121,7 +127,7 @@ func (p *player) ask(ctx context.Context, o *op) error {
 
 // mayRun opens a call and asks about it. A call that was closed when an earlier
 // attempt was interrupted cannot be asked about any more: it is opened again
-// under another id, of which later attempts think as well.
+// under another id, the first that is free or still waits for an answer.
 func (p *player) mayRun(ctx context.Context, o *op) (harness.Decision, error) {
 	for try := 1; ; try++ {
 		if err := p.tool(ctx, o); err != nil {
@@ -141,10 +147,6 @@ func (p *player) mayRun(ctx context.Context, o *op) (harness.Decision, error) {
 		if !errors.Is(err, harness.ErrInvalid) || try >= p.turn.Attempt {
 			return d, fmt.Errorf("ask about %s: %w", use.Call, err)
 		}
-		first := p.callID(o)
-		if try > 1 {
-			first = first[:strings.LastIndexByte(string(first), ':')]
-		}
-		p.reopened[first] = try
+		p.reopened[p.place(o)] = try
 	}
 }

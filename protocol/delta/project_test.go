@@ -25,7 +25,7 @@ func newClient(tb testing.TB, view []byte) *client {
 func (c *client) apply(ops []object.Op) {
 	c.tb.Helper()
 	if err := c.tree.Apply(ops); err != nil {
-		c.tb.Fatalf("%v\n operations %s\n to %s", err, mustJSON(c.tb, ops), c.tree.AppendJSON(nil))
+		c.tb.Fatalf("%v\n operations %.2000s\n to %.2000s", err, mustJSON(c.tb, ops), c.tree.AppendJSON(nil))
 	}
 }
 
@@ -87,10 +87,10 @@ func same(tb testing.TB, what string, got, want []byte) {
 func TestOperationsOfAnEventTurnTheOldViewIntoTheNew(t *testing.T) {
 	t.Parallel()
 	events, ops := 0, 0
-	for s := range uint64(300) {
+	for s := range uint64(240) {
 		a := newAuthor(1, s, []int{0, 3, 12}[s%3])
-		follow(t, a, 120, fmt.Sprintf("log %d", s), func(n int) { ops += n })
-		events += 120
+		follow(t, a, 80, fmt.Sprintf("log %d", s), func(n int) { ops += n })
+		events += 80
 	}
 	t.Logf("%d events, %d operations", events, ops)
 }
@@ -109,7 +109,7 @@ func follow(tb testing.TB, a *author, n int, what string, count func(ops int)) {
 		same(tb, fmt.Sprintf("%s: %s at %d", what, e.Type(), e.Seq), c.tree.AppendJSON(nil), view)
 		for _, doc := range [][]byte{view, c.tree.AppendJSON(nil)} {
 			if err := checkSeedState(doc); err != nil {
-				tb.Fatalf("%s: %s at %d: %v\n in %s", what, e.Type(), e.Seq, err, doc)
+				tb.Fatalf("%s: %s at %d: %v\n in %.2000s", what, e.Type(), e.Seq, err, doc)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func follow(tb testing.TB, a *author, n int, what string, count func(ops int)) {
 // on, under indices of its own, and stays right.
 func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(200) {
+	for s := range uint64(100) {
 		a := newAuthor(2, s, []int{0, 5}[s%2])
 		for range 20 + a.pick(60) {
 			a.next()
@@ -129,7 +129,7 @@ func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 		p := newProjector(st, first)
 		c := newClient(t, appendView(nil, st, nil, first))
 		var out object.Pending
-		for range 80 {
+		for range 60 {
 			e := a.next()
 			p.project(e, &out)
 			c.take(&out)
@@ -142,14 +142,14 @@ func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 // stored and read back: no operation depends on it, and a view is the same.
 func TestSealedMessagesAreTheSameToClients(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(100) {
+	for s := range uint64(50) {
 		a := newAuthor(3, s, 0)
 		st := new(harness.State)
 		p := newProjector(st, 0)
 		c := newClient(t, appendView(nil, st, nil, 0))
 		var sealed [][]byte
 		var out object.Pending
-		for i := range 150 {
+		for i := range 100 {
 			e := a.next()
 			p.project(e, &out)
 			c.take(&out)

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,8 +11,10 @@ import (
 // extensions. It looks only at the fields that the texts declare. An error of
 // null is an error that was cleared.
 func checkSeedState(doc []byte) error {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
 	var v any
-	if err := json.Unmarshal(doc, &v); err != nil {
+	if err := d.Decode(&v); err != nil {
 		return err
 	}
 	c := checker{}

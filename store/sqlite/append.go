@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
@@ -9,10 +10,9 @@ import (
 	"harness"
 )
 
-// known is a session's row as far as the writer needs it.
+// known is a session's row as the writer remembers it.
 type known struct {
-	n    int64
-	head harness.Seq
+	row
 	keys keys
 }
 
@@ -75,7 +75,6 @@ func (w *writer) append(c harness.Commit, data []byte, sum int64, summary []byte
 	}
 	_, err = w.exec("INSERT INTO commits(session, last_seq, first_seq, crc, data) VALUES(?, ?, ?, ?, ?)",
 		k.n, int64(head), int64(c.After+1), sum, data)
-	k.head = head
 	return err
 }
 
@@ -85,20 +84,26 @@ func (w *writer) session(id harness.SessionID) (*known, error) {
 		return k, nil
 	}
 	var k *known
-	err := w.query(func(r []driver.Value) bool {
-		text := func(i int) string { s, _ := r[i].(string); return s }
-		k = &known{n: r[0].(int64), head: harness.Seq(r[1].(int64)), keys: keys{text(2), text(3), text(4), text(5), r[6].(int64)}}
+	var broken error
+	err := w.query(func(v []driver.Value) bool {
+		r, summary, err := scanRow(v)
+		var sum harness.Summary
+		if broken = err; err == nil {
+			broken = json.Unmarshal(summary, &sum)
+		}
+		k = &known{r, keysOf(sum)}
 		return false
-	}, "SELECT n, head, parent, user, kind, status, minute FROM sessions WHERE id = ?", string(id))
-	if k != nil {
-		w.known[id] = k
+	}, rowColumns+"id = ?", string(id))
+	if err = cmp.Or(err, broken); err != nil || k == nil {
+		return nil, err
 	}
-	return k, err
+	w.known[id] = k
+	return k, nil
 }
 
 func (w *writer) create(c harness.Commit, head harness.Seq, summary []byte) (*known, error) {
+	k := &known{row{id: c.Session, head: head, updated: c.Summary.Updated.UnixMilli()}, keysOf(c.Summary)}
 	var origin driver.Value
-	var originSeq int64
 	switch {
 	case c.From != nil:
 		parent, err := w.session(c.From.Session)
@@ -111,36 +116,35 @@ func (w *writer) create(c harness.Commit, head harness.Seq, summary []byte) (*kn
 		if parent.head < c.From.Seq {
 			return nil, fmt.Errorf("parent %s ends at %d: %w", c.From.Session, parent.head, harness.ErrInvalid)
 		}
-		origin, originSeq = parent.n, int64(c.From.Seq)
+		k.origin, k.originSeq, origin = parent.n, c.From.Seq, parent.n
 	case c.After != 0:
 		return nil, harness.ErrConflict
 	}
-	k := keysOf(c.Summary)
-	n, _, err := w.number(`INSERT INTO sessions(id, head, origin, origin_seq, parent, user, kind, status, minute, updated, summary)
-		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-		string(c.Session), int64(head), origin, originSeq, k.parent, k.user, k.kind, k.status, k.minute, c.Summary.Updated.UnixMilli(), summary)
+	n, _, err := w.number(`INSERT INTO sessions(id, head, origin, origin_seq, parent, user, kind, status, minute, updated, crc, summary)
+		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+		string(k.id), int64(k.head), origin, int64(k.originSeq), k.keys.parent, k.keys.user, k.keys.kind, k.keys.status, k.keys.minute, k.updated, k.sum(summary), summary)
 	if err != nil {
 		return nil, err
 	}
-	row := &known{n: n, head: head, keys: k}
-	w.known[c.Session] = row
-	return row, nil
+	k.n = n
+	w.known[c.Session] = k
+	return k, nil
 }
 
 // update moves the row to its new head. The condition repeats in SQL what the
 // caller knows, so that a mistake here could never damage a log.
 func (w *writer) update(k *known, c harness.Commit, head harness.Seq, summary []byte) error {
-	updated := c.Summary.Updated.UnixMilli()
+	k.head, k.updated = head, c.Summary.Updated.UnixMilli()
 	var changed int64
 	var err error
 	if now := keysOf(c.Summary); now == k.keys {
-		changed, err = w.exec("UPDATE sessions SET head = ?, updated = ?, summary = ? WHERE n = ? AND head = ?",
-			int64(head), updated, summary, k.n, int64(c.After))
+		changed, err = w.exec("UPDATE sessions SET head = ?, updated = ?, crc = ?, summary = ? WHERE n = ? AND head = ?",
+			int64(head), k.updated, k.sum(summary), summary, k.n, int64(c.After))
 	} else {
-		changed, err = w.exec(`UPDATE sessions SET head = ?, updated = ?, summary = ?, parent = ?, user = ?, kind = ?, status = ?, minute = ?
-			WHERE n = ? AND head = ?`,
-			int64(head), updated, summary, now.parent, now.user, now.kind, now.status, now.minute, k.n, int64(c.After))
 		k.keys = now
+		changed, err = w.exec(`UPDATE sessions SET head = ?, updated = ?, crc = ?, summary = ?, parent = ?, user = ?, kind = ?, status = ?, minute = ?
+			WHERE n = ? AND head = ?`,
+			int64(head), k.updated, k.sum(summary), summary, now.parent, now.user, now.kind, now.status, now.minute, k.n, int64(c.After))
 	}
 	if err == nil && changed != 1 {
 		return fmt.Errorf("sqlite: session %s does not end at %d as the writer believed", c.Session, c.After)

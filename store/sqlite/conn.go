@@ -111,10 +111,10 @@ func (c *conn) query(row func([]driver.Value) bool, sql string, args ...driver.V
 	return errors.Join(err, rows.Close())
 }
 
-// number returns the one integer that a query yields, or ok false for no row.
+// number returns the integer that a query yields, or ok false for no row.
 func (c *conn) number(sql string, args ...driver.Value) (v int64, ok bool, err error) {
 	err = c.query(func(r []driver.Value) bool {
-		v, ok = r[0].(int64)
+		v, ok = whole(r[0]), true
 		return false
 	}, sql, args...)
 	return v, ok, err

@@ -90,7 +90,7 @@ func TestOneBadCommitDoesNotFailItsGroup(t *testing.T) {
 	put := func(id harness.SessionID, after harness.Seq) func(*writer) error {
 		c := at(id, after, "y")
 		data, _ := encodeChunk(c)
-		return func(w *writer) error { return w.append(c, data, checksum(data), []byte("{}")) }
+		return func(w *writer) error { return w.append(c, data, checksum(data), []byte(`{}`)) }
 	}
 	group[0].apply, group[1].apply, group[2].apply, group[4].apply = put("b", 0), put("a", 0), put("a", 1), put("c", 0)
 	group[3].apply = func(w *writer) error {

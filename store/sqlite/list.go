@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"harness"
@@ -75,15 +76,19 @@ func listPage(c *conn, f harness.Filter, before *listed, n int) ([]listed, error
 		statuses = []harness.Status{""}
 	}
 	var rows []listed
+	var broken error
 	for _, status := range statuses {
 		sql, args := listQuery(f, status, before, n)
 		err := c.query(func(r []driver.Value) bool {
-			id, _ := r[1].(string)
-			data, _ := r[2].([]byte)
-			rows = append(rows, listed{r[0].(int64), id, data})
+			var at row
+			var data []byte
+			if at, data, broken = scanRow(r); broken != nil {
+				return false
+			}
+			rows = append(rows, listed{at.updated, string(at.id), data})
 			return true
 		}, sql, args...)
-		if err != nil {
+		if err = cmp.Or(err, broken); err != nil {
 			return nil, err
 		}
 	}
@@ -95,8 +100,12 @@ func listPage(c *conn, f harness.Filter, before *listed, n int) ([]listed, error
 
 // listQuery is one walk of one index, newest first.
 func listQuery(f harness.Filter, status harness.Status, before *listed, n int) (string, []driver.Value) {
-	sql := "SELECT updated, id, summary FROM sessions WHERE 1"
-	var args []driver.Value
+	if before == nil {
+		before = &listed{updated: math.MaxInt64}
+	}
+	// The bound on minute is redundant, but makes SQLite walk an index.
+	sql := rowColumns + "minute <= ? AND (updated < ? OR updated = ? AND id < ?)"
+	args := []driver.Value{minute(before.updated), before.updated, before.updated, before.id}
 	for _, by := range []struct{ column, value string }{
 		{"id", string(f.Session)}, {"parent", string(f.Parent)}, {"user", f.User}, {"status", string(status)}, {"kind", string(f.Kind)},
 	} {
@@ -107,10 +116,6 @@ func listQuery(f harness.Filter, status harness.Status, before *listed, n int) (
 	}
 	if f.Parent != "" {
 		sql += " AND parent <> ''" // lets SQLite use the partial index
-	}
-	if before != nil {
-		sql += " AND minute <= ? AND (updated < ? OR updated = ? AND id < ?)"
-		args = append(args, minute(before.updated), before.updated, before.updated, before.id)
 	}
 	return sql + " ORDER BY minute DESC, updated DESC, id DESC LIMIT ?", append(args, int64(n))
 }

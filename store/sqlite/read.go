@@ -28,29 +28,31 @@ type part struct {
 // lineage is id and its ancestors, youngest first. A session with branches
 // cannot be removed, so the chain holds while the youngest is there.
 func lineage(c *conn, id harness.SessionID) ([]part, error) {
-	const columns = "SELECT n, id, head, origin, origin_seq FROM sessions WHERE "
 	var parts []part
-	var origin driver.Value
-	add := func(r []driver.Value) bool {
-		name, _ := r[1].(string)
-		limit := harness.Seq(r[2].(int64))
+	var broken error
+	var at row
+	add := func(v []driver.Value) bool {
+		if at, _, broken = scanRow(v); broken != nil {
+			return false
+		}
+		limit := at.head
 		if len(parts) > 0 {
 			last := parts[len(parts)-1]
 			limit = min(last.base, last.limit)
 		}
-		parts = append(parts, part{r[0].(int64), harness.SessionID(name), harness.Seq(r[4].(int64)), limit})
-		origin = r[3]
+		parts = append(parts, part{at.n, at.id, at.originSeq, limit})
 		return false
 	}
-	if err := c.query(add, columns+"id = ?", string(id)); err != nil {
+	if err := c.query(add, rowColumns+"id = ?", string(id)); err != nil {
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, harness.ErrNotFound
+		return nil, cmp.Or(broken, error(harness.ErrNotFound))
 	}
-	for origin != nil {
+	for at.origin != 0 {
 		have := len(parts)
-		if err := c.query(add, columns+"n = ?", origin); err != nil {
+		err := c.query(add, rowColumns+"n = ?", at.origin)
+		if err = cmp.Or(err, broken); err != nil {
 			return nil, err
 		}
 		if len(parts) == have {
@@ -93,13 +95,12 @@ func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.
 	err := s.read(ctx, func(c *conn) error {
 		size := 0
 		err := c.query(func(r []driver.Value) bool {
-			data, _ := r[3].([]byte)
-			ch := chunk{first: harness.Seq(r[0].(int64)), last: harness.Seq(r[1].(int64)), crc: r[2].(int64), data: data}
+			ch := chunk{harness.Seq(whole(r[0])), harness.Seq(whole(r[1])), whole(r[2]), bytesOf(r[3])}
 			if ch.first > p.limit {
 				return false
 			}
 			chunks = append(chunks, ch)
-			size += len(data)
+			size += len(ch.data)
 			return size < pageBytes && ch.last < p.limit && ch.last-after < pageEvents
 		}, "SELECT first_seq, last_seq, crc, data FROM commits WHERE session = ? AND last_seq > ? ORDER BY last_seq", p.n, int64(after))
 		if err != nil || len(chunks) > 0 {

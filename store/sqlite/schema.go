@@ -32,6 +32,7 @@ CREATE TABLE sessions(
 	status     TEXT    NOT NULL,
 	minute     INTEGER NOT NULL,
 	updated    INTEGER NOT NULL,
+	crc        INTEGER NOT NULL, -- of everything above but n and what summary repeats
 	summary    BLOB    NOT NULL
 );
 CREATE INDEX sessions_minute      ON sessions(minute);

@@ -67,8 +67,8 @@ func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harne
 				limit = min(limit, at)
 			}
 			err = cmp.Or(err, c.query(func(r []driver.Value) bool {
-				seq, state := harness.Seq(r[0].(int64)), r[2].([]byte)
-				if seq > best.Seq && checksum(state) != r[1].(int64) {
+				seq, state := harness.Seq(whole(r[0])), bytesOf(r[2])
+				if seq > best.Seq && checksum(state) != whole(r[1]) {
 					return true
 				}
 				if seq > best.Seq {
@@ -123,14 +123,14 @@ func (s *Store) messages(ctx context.Context, parts []part, from, to int) (page 
 			var broken error
 			size, next := 0, from
 			err := c.query(func(r []driver.Value) bool {
-				idx, data := int(r[0].(int64)), r[2].([]byte)
+				idx, data := int(whole(r[0])), bytesOf(r[2])
 				if idx != next {
 					if next == from {
 						to = idx // older sessions fill the place before it
 					}
 					return false
 				}
-				if checksum(data) != r[1].(int64) {
+				if checksum(data) != whole(r[1]) {
 					broken = fmt.Errorf("message %d of %s: wrong checksum: %w", idx, p.id, harness.ErrCorrupt)
 					return false
 				}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"harness"
+)
+
+// names lists the keys of a table for an error message.
+func names[V any](table map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(table)), ", ")
+}
+
+// where are the flags that say which data a subcommand works on.
+type where struct{ data, store *string }
+
+func (f *flags) where() where {
+	return where{
+		data:  f.String("data", dataHome(f.p.getenv), "`DIR` that holds the database"),
+		store: f.String("store", "sqlite", "where sessions live: sqlite[:`PATH`] or memory"),
+	}
+}
+
+// dataHome is harness's place under the XDG data home.
+func dataHome(getenv func(string) string) string {
+	base := getenv("XDG_DATA_HOME")
+	if base == "" {
+		home := getenv("HOME")
+		if home == "" {
+			return "harness-data"
+		}
+		base = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(base, "harness")
+}
+
+// open opens the store for writing, or only to look.
+func (w where) open(ctx context.Context, read bool) (harness.Store, error) {
+	data, err := filepath.Abs(*w.data)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	if !read {
+		if err := os.MkdirAll(data, 0o700); err != nil {
+			return nil, fmt.Errorf("data directory: %w: %w", err, harness.ErrStorage)
+		}
+	}
+	return openStore(ctx, *w.store, place{data: data, read: read})
+}

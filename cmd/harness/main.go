@@ -1,0 +1,108 @@
+// Command harness runs coding agents as durable sessions and serves them to
+// any client. `harness help` lists what it can do.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"harness"
+)
+
+// command is one subcommand.
+type command struct {
+	name    string
+	args    string
+	summary string
+	run     func(ctx context.Context, p *program, args []string) error
+}
+
+// commands in the order of the help text.
+var commands = []command{
+	{"serve", "[flags]", "start the server", serve},
+	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
+	{"replay", "[flags] SESSION|FILE", "fold a log and print the state at any point", replay},
+	{"version", "", "print the version", printVersion},
+}
+
+// program is the process as the subcommands see it, so that tests can run them
+// without one.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	os.Exit(p.main(ctx, os.Args[1:]))
+}
+
+// usageError is a mistake on the command line; the usage has been printed.
+var usageError = errors.New("usage")
+
+// main runs one subcommand and returns the exit code: 0, 1 for a failure, 2
+// for a mistake on the command line.
+func (p *program) main(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		p.help(p.stderr)
+		return 2
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		p.help(p.stdout)
+		return 0
+	}
+	for _, c := range commands {
+		if c.name != args[0] {
+			continue
+		}
+		err := c.run(ctx, p, args[1:])
+		switch {
+		case err == nil, errors.Is(err, flag.ErrHelp):
+			return 0
+		case errors.Is(err, usageError):
+			return 2
+		}
+		fmt.Fprintf(p.stderr, "harness %s: %v\n", c.name, err)
+		if hint := hints[harness.AsError(err)]; hint != "" {
+			fmt.Fprintln(p.stderr, hint)
+		}
+		return 1
+	}
+	fmt.Fprintf(p.stderr, "harness: unknown command %q\n\n", args[0])
+	p.help(p.stderr)
+	return 2
+}
+
+// hints say what a person can do about an error.
+var hints = map[*harness.Error]string{
+	harness.ErrLocked:  "Stop the other server, or choose another directory with --data.",
+	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup, or choose another directory with --data.",
+	harness.ErrStorage: "Check that the directory is writable and that the disk has room.",
+}
+
+func (p *program) help(w io.Writer) {
+	fmt.Fprint(w, "Harness runs coding agents as durable sessions and lets any client watch and steer them.\n\nUsage:\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  harness %-9s%-26s%s\n", c.name, c.args, c.summary)
+	}
+	fmt.Fprint(w, "\nEvery flag has an environment twin: --addr is HARNESS_ADDR.\n`harness COMMAND --help` tells more.\n")
+}
+
+func printVersion(_ context.Context, p *program, args []string) error {
+	f := p.flags("version", "", "Print the version.")
+	if err := f.parse(args, 0, 0); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, "harness", version())
+	return nil
+}

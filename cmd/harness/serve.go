@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"harness"
+	"harness/kernel"
+	"harness/protocol/delta"
+)
+
+// Time limits of the HTTP server. A request is a handshake or a short answer;
+// whoever needs longer to send its head is not a client.
+const (
+	headFor = 10 * time.Second
+	idleFor = 2 * time.Minute
+	maxHead = 16 << 10
+)
+
+// serve is the server, from the first flag to the last goroutine.
+func serve(ctx context.Context, p *program, args []string) error {
+	f := p.flags("serve", "[flags]", "Start the server. It listens on loopback only and stops cleanly on SIGTERM or Ctrl-C.",
+		"harness serve",
+		"harness serve --addr 127.0.0.1:0 --data ./data --cwd ~/project",
+		"harness serve --engine script:demo.script --store memory")
+	addr := f.String("addr", "127.0.0.1:7717", "`HOST:PORT` to listen on; port 0 takes a free one")
+	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
+	engine := f.String("engine", "script", "what runs turns: script (a demo) or script:`FILE`")
+	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
+	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
+	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
+	verbose := f.Bool("verbose", false, "log more")
+	w := f.where()
+	if err := f.parse(args, 0, 0); err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if *verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	dir, err := directory(*cwd)
+	if err != nil {
+		return err
+	}
+	name, eng, err := openEngine(*engine)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(*addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	store, err := w.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+
+	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle,
+	})
+	defer k.Close()
+	hub, err := delta.New(k, &delta.Options{Log: log})
+	if err != nil {
+		return err
+	}
+	n, err := k.Recover(ctx)
+	if err != nil {
+		hub.Shutdown(ctx)
+		return err
+	}
+	if n > 0 {
+		log.Info("recovered sessions", "count", n)
+	}
+	srv := &http.Server{
+		Handler: guard(listener.Addr(), routes(hub)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: headFor, IdleTimeout: idleFor, MaxHeaderBytes: maxHead,
+	}
+	p.welcome(listener.Addr(), *w.store, *engine)
+	return run(ctx, log, srv, listener, k, hub, *drain)
+}
+
+// run serves until ctx ends or serving fails. Then turns get a while to end
+// while their clients still watch, and everything is taken down in the
+// opposite order of its building.
+func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, grace time.Duration) error {
+	failed := make(chan error, 1) // Serve returns once
+	go func() { failed <- srv.Serve(l) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		log.Info("stopping", "drain", grace)
+	}
+	soon, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if k.Drain(soon) != nil {
+		log.Warn("turns were still running; they will be seen to at the next start")
+	}
+	last, cancel2 := context.WithTimeout(context.Background(), 5*time.Second) // for clients to take the goodbye
+	defer cancel2()
+	hub.Shutdown(last)
+	srv.Shutdown(last)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// routes is the whole HTTP surface.
+func routes(hub *delta.Hub) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /ws", hub)
+	ok := func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		fmt.Fprintln(rw, `{"ok":true}`)
+	}
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", ok)
+	mux.HandleFunc("GET /{$}", func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintf(rw, welcomePage, release, r.Host)
+	})
+	return mux
+}
+
+const welcomePage = `Harness %[1]s
+
+Sessions are served over WebSocket: connect to
+
+    ws://%[2]s/ws?userId=me
+
+and send {"type":"commands","commands":[{"type":"submit","prompt":"hello"}]}.
+The protocol is described in docs/protocols/websocket.md.
+`
+
+// welcome tells a person where to go.
+func (p *program) welcome(addr net.Addr, store, engine string) {
+	fmt.Fprintf(p.stdout, "Harness %s listens on http://%s\n", version(), addr)
+	fmt.Fprintf(p.stdout, "  WebSocket  ws://%s/ws?userId=me\n  store      %s\n  engine     %s\n", addr, store, engine)
+	if engine == "script" {
+		fmt.Fprintln(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: ask, slow, tools, fail.")
+	}
+}
+
+// directory is an existing directory, as an absolute path.
+func directory(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("--cwd: %w", err)
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--cwd: %w: %w", err, harness.ErrInvalid)
+	case !info.IsDir():
+		return "", fmt.Errorf("--cwd: %s is not a directory: %w", abs, harness.ErrInvalid)
+	}
+	return abs, nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const patience = 30 * time.Second
+
+// process is a real `harness serve`.
+type process struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	ws     string // ws://host:port/ws
+	http   string
+	exited chan error
+
+	mu     sync.Mutex // guards stderr
+	stderr bytes.Buffer
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stderr.Write(b)
+}
+
+func (p *process) errors() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stderr.String()
+}
+
+var listens = regexp.MustCompile(`listens on (http://\S+)`)
+
+// start runs the server and waits until it says where it listens.
+func start(t testing.TB, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, exited: make(chan error, 1)}
+	p.cmd = exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	p.cmd.Stderr = p
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		if m := listens.FindStringSubmatch(lines.Text()); m != nil {
+			p.http = m[1]
+			p.ws = "ws" + strings.TrimPrefix(m[1], "http") + "/ws"
+			break
+		}
+	}
+	drained := make(chan struct{})
+	go func() { defer close(drained); io.Copy(io.Discard, stdout) }()
+	go func() { <-drained; p.exited <- p.cmd.Wait() }()
+	if p.ws == "" {
+		t.Fatalf("the server did not start: %v\n%s", <-p.exited, p.errors())
+	}
+	return p
+}
+
+// kill is kill -9, and waits for the end.
+func (p *process) kill() {
+	p.cmd.Process.Kill()
+	select {
+	case err := <-p.exited:
+		p.exited <- err
+	case <-time.After(patience):
+		p.t.Error("the killed server did not end")
+	}
+}
+
+// stop is SIGTERM, and returns the exit code.
+func (p *process) stop() int {
+	p.t.Helper()
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-p.exited:
+		p.exited <- err
+		if e, ok := errors.AsType[*exec.ExitError](err); ok {
+			return e.ExitCode()
+		}
+		return 0
+	case <-time.After(patience):
+		p.t.Fatalf("the server did not stop\n%s", p.errors())
+		return -1
+	}
+}
+
+// conn is a WebSocket client that trusts only what it is told.
+type conn struct {
+	t     testing.TB
+	ws    *websocket.Conn
+	state wireState
+}
+
+type wireState struct {
+	Status           string
+	SessionID        string
+	Messages         []map[string]any
+	PendingApprovals []map[string]any
+}
+
+func (p *process) dial(query string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, p.ws+query, nil)
+	if err != nil {
+		return nil, err
+	}
+	ws.SetReadLimit(64 << 20)
+	return &conn{t: p.t, ws: ws}, nil
+}
+
+func (p *process) mustDial(query string) *conn {
+	p.t.Helper()
+	c, err := p.dial(query)
+	if err != nil {
+		p.t.Fatalf("dial %s: %v\n%s", query, err, p.errors())
+	}
+	p.t.Cleanup(func() { c.ws.CloseNow() })
+	return c
+}
+
+// frame is any message of the server.
+type frame struct {
+	Type       string
+	Seq        uint64
+	State      *wireState
+	Operations []struct {
+		Type  string
+		Path  []string
+		Value json.RawMessage
+	}
+	Message, Code string
+	CommandID     string `json:"commandId"`
+}
+
+func (c *conn) read() (frame, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, data, err := c.ws.Read(ctx)
+	if err != nil {
+		return frame{}, err
+	}
+	var f frame
+	if err := json.Unmarshal(data, &f); err != nil {
+		return frame{}, fmt.Errorf("%s: %w", data, err)
+	}
+	if f.State != nil {
+		c.state = *f.State
+	}
+	return f, nil
+}
+
+func (c *conn) send(commands string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return c.ws.Write(ctx, websocket.MessageText, []byte(`{"type":"commands","commands":[`+commands+`]}`))
+}
+
+// until reads frames until one satisfies a condition.
+func (c *conn) until(what string, cond func(frame) bool) frame {
+	c.t.Helper()
+	for {
+		f, err := c.read()
+		if err != nil {
+			c.t.Fatalf("waiting for %s: %v", what, err)
+		}
+		if cond(f) {
+			return f
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"harness"
+	"harness/engine/script"
+	"harness/store/memory"
+	"harness/store/sqlite"
+)
+
+// Who feeds whom, and how many of each run:
+//
+//	browser ══ WebSocket ══▶ delta.Hub ──▶ kernel.Kernel ──▶ harness.Store
+//	 (many)                  (1)   ▲        (1; a goroutine    (1; one writer)
+//	                               │         per awake session)
+//	                               └──────── shared tail
+//	                                         │
+//	                                         └──▶ harness.Engine (1 per turn)
+//
+// Adding a store or an engine is a folder and a line in one of these tables.
+
+// place is what a store's address may refer to.
+type place struct {
+	data string // the data directory
+	rest string // the address behind "kind:"
+	read bool   // only look
+}
+
+var stores = map[string]func(ctx context.Context, p place) (harness.Store, error){
+	"memory": func(context.Context, place) (harness.Store, error) { return memory.New(), nil },
+	"sqlite": func(ctx context.Context, p place) (harness.Store, error) {
+		path := p.rest
+		if path == "" {
+			path = filepath.Join(p.data, "harness.db")
+		}
+		return sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: p.read})
+	},
+}
+
+var engines = map[string]func(arg string) (harness.Engine, error){
+	"script": func(arg string) (harness.Engine, error) {
+		if arg == "" {
+			return script.New(script.Demo(), nil), nil
+		}
+		return script.Open(arg, nil)
+	},
+}
+
+// split cuts "kind:rest".
+func split(s string) (kind, rest string) {
+	kind, rest, _ = strings.Cut(s, ":")
+	return kind, rest
+}
+
+func openStore(ctx context.Context, address string, p place) (harness.Store, error) {
+	kind, rest := split(address)
+	open, ok := stores[kind]
+	if !ok {
+		return nil, fmt.Errorf("--store %s: unknown kind %q, want one of %s: %w", address, kind, names(stores), harness.ErrInvalid)
+	}
+	p.rest = rest
+	return open(ctx, p)
+}
+
+func openEngine(address string) (name string, e harness.Engine, err error) {
+	name, rest := split(address)
+	open, ok := engines[name]
+	if !ok {
+		return "", nil, fmt.Errorf("--engine %s: unknown kind %q, want one of %s: %w", address, name, names(engines), harness.ErrInvalid)
+	}
+	e, err = open(rest)
+	return name, e, err
+}
