@@ -82,6 +82,24 @@ func DecodeEvent(raw []byte) (Event, error) {
 	}, nil
 }
 
+// CopyPayload is p as the log will tell it: a copy that shares nothing with p,
+// with text that is UTF-8. A payload that cannot be encoded is [ErrInvalid].
+func CopyPayload(p Payload) (Payload, error) {
+	switch p := p.(type) { // the kinds that stream need no detour
+	case *Token:
+		return &Token{ItemID: p.ItemID, Text: validText(p.Text)}, nil
+	case *Thinking:
+		return &Thinking{ItemID: p.ItemID, Text: validText(p.Text)}, nil
+	case *ToolLog:
+		return &ToolLog{ToolCallID: p.ToolCallID, Stream: p.Stream, Text: validText(p.Text)}, nil
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w: %w", p.Type(), err, ErrInvalid)
+	}
+	return decodePayload(p.Type(), raw), nil
+}
+
 func decodePayload(t Type, raw json.RawMessage) Payload {
 	if info, ok := Lookup(t); ok {
 		if p := info.New(); len(raw) > 0 && json.Unmarshal(raw, p) == nil {

@@ -200,7 +200,7 @@ func (s *State) applyTurnStart(e Event, p *TurnStart) {
 
 // closeMessages ends the assistant messages of the turn so far.
 func (s *State) closeMessages() {
-	for _, m := range s.Messages[min(len(s.Messages), max(0, s.Turn.First-s.Sealed)):] {
+	for _, m := range s.current() {
 		m.close()
 	}
 }
@@ -227,9 +227,10 @@ func (s *State) output(id ItemID) *Message {
 	return s.find(id)
 }
 
-// find looks among the active turn's messages, newest first.
+// find looks among the active turn's messages, newest first. Those of earlier
+// turns may be sealed or not, so nothing may depend on them.
 func (s *State) find(id ItemID) *Message {
-	for _, m := range slices.Backward(s.Messages) {
+	for _, m := range slices.Backward(s.current()) {
 		if m.ID == id && m.Role == Assistant {
 			return m
 		}
@@ -370,6 +371,9 @@ func (s *State) applyTurnEnd(p *TurnEnd) {
 	}
 	s.Turn, s.calls, s.Reason = nil, nil, p.Reason
 	s.Status = s.after(p.Status)
+	if len(s.Queue) > 0 {
+		s.Status = Queued
+	}
 }
 
 // after is the status that follows the end of a turn: chat sessions become

@@ -251,6 +251,11 @@ func DecodeState(b []byte) (*State, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("decode state: %w: %w", err, ErrCorrupt)
 	}
+	for _, m := range s.Messages {
+		if m == nil || slices.Contains(m.Calls, nil) {
+			return nil, fmt.Errorf("decode state: a message is missing: %w", ErrCorrupt)
+		}
+	}
 	s.index()
 	return s, nil
 }
@@ -265,9 +270,17 @@ func (s *State) index() {
 		return
 	}
 	s.calls = make(map[CallID]*Call)
-	for _, m := range s.Messages[min(len(s.Messages), max(0, s.Turn.First-s.Sealed)):] {
+	for _, m := range s.current() {
 		for _, c := range m.Calls {
 			s.calls[c.ID] = c
 		}
 	}
+}
+
+// current is the messages since the active turn began; they are never sealed.
+func (s *State) current() []*Message {
+	if s.Turn == nil {
+		return nil
+	}
+	return s.Messages[min(len(s.Messages), max(0, s.Turn.First-s.Sealed)):]
 }

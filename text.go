@@ -22,11 +22,18 @@ func NewText(s string) Text {
 
 // Append adds s; bytes that are not UTF-8 become U+FFFD, as everywhere else.
 func (t *Text) Append(s string) {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
+	s = validText(s)
 	t.b = append(t.b, s...)
 	t.units += utf16Len(s)
+}
+
+// validText is s with every byte that is not UTF-8 as U+FFFD, as encoding/json
+// writes it.
+func validText(s string) string {
+	if !utf8.ValidString(s) {
+		return string([]rune(s))
+	}
+	return s
 }
 
 func utf16Len(s string) int {

@@ -72,7 +72,7 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	}
 	if !busy {
 		m.next(now)
-		receipt.Turn, receipt.Seq = m.state.Turn.ID, m.state.Seq
+		receipt.Turn = m.state.Turn.ID
 	}
 	return receipt, nil
 }
@@ -92,7 +92,7 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 	}
 	item := harness.ItemID(m.newID(harness.ItemPrefix))
 	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: harness.FromSteer, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
-	m.then(steer{said{item, c.Parts}})
+	m.then(steer{m.state.Turn.ID, said{item, c.Parts}})
 	return harness.Receipt{Seq: seq, Turn: m.state.Turn.ID, Item: item}, nil
 }
 
@@ -233,7 +233,11 @@ func (m *machine) resume(now time.Time) (harness.Receipt, error) {
 	case m.state.Pausing:
 		m.stage(now, &harness.SessionState{PauseRequested: new(false)})
 	case m.state.Status == harness.Paused:
-		m.stage(now, &harness.SessionState{Status: harness.Idle})
+		free := harness.Idle
+		if len(m.state.Queue) > 0 {
+			free = harness.Queued
+		}
+		m.stage(now, &harness.SessionState{Status: free})
 		m.next(now)
 	default:
 		return harness.Receipt{}, fmt.Errorf("the session is not paused: %w", harness.ErrInvalid)

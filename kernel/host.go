@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -22,22 +24,40 @@ var _ harness.Host = (*host)(nil)
 
 // kernelOwned are the kinds that only the kernel may write.
 func kernelOwned(p harness.Payload) bool {
-	switch p.(type) {
+	switch p := p.(type) {
 	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
-		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, nil:
+		*harness.Session, *harness.SessionState, *harness.HealthSnapshot:
 		return true
+	case *harness.HookEvent:
+		return p.Kind == harness.HookCancel
+	case *harness.Unknown:
+		_, known := harness.Lookup(p.Name)
+		return known
 	}
 	return false
 }
 
+// Emit hands on a copy, made by the engine's goroutine: what the engine does
+// with p afterwards, or what is wrong with p, is no trouble for the session.
 func (h *host) Emit(ctx context.Context, p harness.Payload) error {
+	if p == nil {
+		return fmt.Errorf("an engine may not emit nothing: %w", harness.ErrInvalid)
+	}
+	p, err := harness.CopyPayload(p)
+	if err != nil {
+		return err
+	}
 	if kernelOwned(p) {
-		return fmt.Errorf("an engine may not emit %T: %w", p, harness.ErrInvalid)
+		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	}
 	return h.send(ctx, h.s.reports, emitted{h.turn, p})
 }
 
 func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {
+	if len(u.Input) > 0 && !json.Valid(u.Input) {
+		return harness.Decision{}, fmt.Errorf("ask about call %q: the input is not JSON: %w", u.Call, harness.ErrInvalid)
+	}
+	u.Input = bytes.Clone(u.Input)
 	answer := make(chan decide, 1) // so that the session never waits for the engine
 	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, u}); err != nil {
 		return harness.Decision{}, err

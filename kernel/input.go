@@ -102,7 +102,10 @@ type (
 		err      error
 	}
 	// steer passes a word on to the engine.
-	steer struct{ said said }
+	steer struct {
+		turn harness.TurnID
+		said said
+	}
 	// configure tells the engine the new configuration.
 	configure struct{ config harness.Config }
 	// die ends the session: the store and the machine may disagree.

@@ -65,7 +65,7 @@ type Kernel struct {
 
 	mu       sync.Mutex // guards what follows
 	awake    map[harness.SessionID]*session
-	sleepers map[harness.SessionID]chan struct{} // closed when the session wakes
+	sleepers map[harness.SessionID]*sleeper
 	draining bool
 	closed   bool
 }
@@ -93,7 +93,7 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 		halt:     make(chan struct{}),
 		drain:    make(chan struct{}),
 		awake:    make(map[harness.SessionID]*session),
-		sleepers: make(map[harness.SessionID]chan struct{}),
+		sleepers: make(map[harness.SessionID]*sleeper),
 	}
 	k.snaps, _ = st.(harness.Snapshotter)
 	if k.newID == nil {

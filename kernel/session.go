@@ -34,6 +34,7 @@ type session struct {
 	stop     context.CancelFunc // ends the running turn
 	cause    error              // why the turn was told to end
 	save     saving
+	settling bool
 	log      *slog.Logger
 }
 
@@ -56,6 +57,7 @@ func (s *session) run(ctx context.Context) {
 	close(s.loaded)
 	defer s.tail.close()
 	s.k.woke(s.id)
+	s.m.draining = s.k.isDraining()
 	s.carryOut(ctx, s.m.step(time.Now(), recovered{}))
 	s.loop(ctx)
 	s.settle()
@@ -86,6 +88,7 @@ func (s *session) loop(ctx context.Context) {
 		select {
 		case in = <-s.commands:
 			idle.Reset(s.k.opts.IdleAfter)
+			s.m.draining = s.m.draining || s.k.isDraining() // drain may be ready, too
 		case in = <-reports:
 		case e := <-s.returned:
 			in = s.left(e)
@@ -120,7 +123,7 @@ func (s *session) loop(ctx context.Context) {
 // wants it wakes a fresh one.
 func (s *session) settle() {
 	ctx := context.Background()
-	s.m.window = 0
+	s.m.window, s.m.draining, s.settling = 0, true, true
 	if s.host != nil {
 		s.cause = errShutdown
 		s.stop()
@@ -141,8 +144,10 @@ func (s *session) settle() {
 			s.sealed(r)
 			continue
 		case <-giveUp.C:
-			s.log.Error("engine did not stop", "turn", s.host.turn)
-			s.host = nil
+			if s.host != nil {
+				s.log.Error("engine did not stop", "turn", s.host.turn)
+				s.host = nil
+			}
 			continue
 		}
 		s.carryOut(ctx, s.m.step(time.Now(), in))
@@ -178,13 +183,15 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 		case decide:
 			e.to.(chan decide) <- e
 		case start:
-			s.startTurn(ctx, e.turn)
+			if !s.settling { // else the turn stays open in the log
+				s.startTurn(ctx, e.turn)
+			}
 		case stop:
 			if s.host != nil && s.host.turn == e.turn {
 				s.stop()
 			}
 		case steer:
-			if s.host != nil {
+			if s.host != nil && s.host.turn == e.turn {
 				s.host.say(e.said)
 			}
 		case configure:

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"sync"
 
 	"harness"
@@ -16,6 +17,7 @@ type tail struct {
 	mu     sync.Mutex      // guards what follows
 	events []harness.Event // dense; the last one is at end
 	bytes  int
+	stale  int // bytes of events that were dropped and are still in the array
 	end    harness.Seq
 	more   chan struct{} // closed and replaced at every publish
 	closed bool
@@ -40,17 +42,13 @@ func (t *tail) publish(events []harness.Event) {
 	}
 	t.events = append(t.events, events...)
 	t.end = events[len(events)-1].Seq
-	drop := max(0, len(t.events)-t.limit)
-	for i := range drop {
-		t.bytes -= len(t.events[i].JSON())
+	for len(t.events) > t.limit || len(t.events) > len(events) && t.bytes > maxTailBytes {
+		size := len(t.events[0].JSON())
+		t.bytes, t.stale = t.bytes-size, t.stale+size
+		t.events = t.events[1:] // watchers may be reading what is before it
 	}
-	for drop < len(t.events)-len(events) && t.bytes > maxTailBytes {
-		t.bytes -= len(t.events[drop].JSON())
-		drop++
-	}
-	if drop > 0 {
-		clear(t.events[:drop]) // let go of what they hold
-		t.events = t.events[drop:]
+	if t.stale > maxTailBytes {
+		t.events, t.stale = slices.Clone(t.events), 0
 	}
 	close(t.more)
 	t.more = make(chan struct{})

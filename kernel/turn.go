@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"harness"
@@ -225,21 +226,47 @@ func (m *machine) ended(now time.Time, in ended) {
 	if t == nil || t.ID != in.turn || in.leave && !t.Cancelling {
 		return
 	}
+	unread := append(in.unread, m.unsaid()...)
 	switch {
 	case t.Cancelling:
 		m.endTurn(now, harness.TurnCancelled, "user")
 	case in.err == nil:
-		for _, u := range in.unread { // said too late for this turn: the next one
-			m.stage(now, &harness.UserMessage{ItemID: u.item, Source: harness.FromResume, Parts: u.parts})
-		}
+		m.enqueue(now, unread)
 		m.endTurn(now, harness.TurnCompleted, "")
 	case in.retry && t.Attempt <= m.state.Retries && !m.draining:
 		m.closeCalls(now, "retry")
 		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt, LastError: in.err.Error()})
 		m.attempt(now)
+		for _, u := range unread {
+			m.then(steer{t.ID, u})
+		}
 	default:
+		m.enqueue(now, unread)
 		m.stage(now, &harness.Failure{Message: in.err.Error(), Code: "engine", Retryable: in.retry})
 		m.endTurn(now, harness.TurnError, "error")
+	}
+}
+
+// unsaid takes back the words that wait for their append: the engine they are
+// meant for is gone.
+func (m *machine) unsaid() []said {
+	var words []said
+	for _, b := range []*batch{&m.flight, &m.batch} {
+		b.effects = slices.DeleteFunc(b.effects, func(e effect) bool {
+			s, ok := e.(steer)
+			if ok {
+				words = append(words, s.said)
+			}
+			return ok
+		})
+	}
+	return words
+}
+
+// enqueue makes words that the turn did not read the next prompts.
+func (m *machine) enqueue(now time.Time, words []said) {
+	for _, w := range words {
+		m.stage(now, &harness.UserMessage{ItemID: w.item, Source: harness.FromResume, Parts: w.parts})
 	}
 }
 
@@ -288,7 +315,7 @@ func (m *machine) recover(now time.Time) {
 		m.next(now)
 		return
 	}
-	if m.engine != "" {
+	if m.engine != "" || m.draining { // the next start sees to it
 		return
 	}
 	if t.Cancelling {

@@ -42,8 +42,8 @@ func (k *Kernel) wake(ctx context.Context, id harness.SessionID) (*session, erro
 // woke tells those who watch a sleeping session.
 func (k *Kernel) woke(id harness.SessionID) {
 	k.mu.Lock()
-	if c := k.sleepers[id]; c != nil {
-		close(c)
+	if w := k.sleepers[id]; w != nil {
+		close(w.woken)
 		delete(k.sleepers, id)
 	}
 	k.mu.Unlock()
@@ -61,19 +61,31 @@ func (k *Kernel) forget(s *session) {
 	}
 }
 
-// asleep returns the awake session, or the channel that closes when it wakes.
-func (k *Kernel) asleep(id harness.SessionID) (*session, <-chan struct{}) {
+// sleeper is what the watchers of a session wait for while it sleeps.
+type sleeper struct {
+	woken    chan struct{}
+	watchers int
+}
+
+// sleeper returns the channel that closes when the session wakes next. The
+// caller leaves when it no longer waits: nothing is kept about a session that
+// nobody watches.
+func (k *Kernel) sleeper(id harness.SessionID) (woken <-chan struct{}, leave func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if s := k.awake[id]; s != nil {
-		return s, nil
+	w := k.sleepers[id]
+	if w == nil {
+		w = &sleeper{woken: make(chan struct{})}
+		k.sleepers[id] = w
 	}
-	c := k.sleepers[id]
-	if c == nil {
-		c = make(chan struct{})
-		k.sleepers[id] = c
+	w.watchers++
+	return w.woken, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if w.watchers--; w.watchers == 0 && k.sleepers[id] == w {
+			delete(k.sleepers, id)
+		}
 	}
-	return nil, c
 }
 
 // Awake is how many sessions have a goroutine now.
@@ -81,6 +93,12 @@ func (k *Kernel) Awake() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.awake)
+}
+
+func (k *Kernel) isDraining() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.draining
 }
 
 func (k *Kernel) isClosed() bool {

@@ -14,35 +14,36 @@ import (
 // its last pair carries the error.
 func (k *Kernel) Watch(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error] {
 	return func(yield func(harness.Update, error) bool) {
-		for {
-			s, woken := k.asleep(id)
-			if s != nil {
-				woken = nil
-			}
-			for up, err := range k.WatchAwake(ctx, id, after) {
-				if err != nil {
-					yield(harness.Update{}, err)
-					return
-				}
-				after = end(up, after)
-				if !yield(up, nil) {
-					return
-				}
-			}
-			if s != nil {
-				continue // it ended while we watched; it may be awake again
-			}
-			select {
-			case <-woken:
-			case <-ctx.Done():
-				yield(harness.Update{}, context.Cause(ctx))
-				return
-			case <-k.halt:
-				yield(harness.Update{}, harness.ErrUnavailable)
-				return
-			}
+		for k.watchOnce(ctx, id, &after, yield) {
+			continue
 		}
 	}
+}
+
+// watchOnce watches until the session sleeps and then waits until it wakes. It
+// reports whether to go on.
+func (k *Kernel) watchOnce(ctx context.Context, id harness.SessionID, after *harness.Seq, yield func(harness.Update, error) bool) bool {
+	woken, leave := k.sleeper(id) // before we look, so that no wake is missed
+	defer leave()
+	for up, err := range k.WatchAwake(ctx, id, *after) {
+		if err != nil {
+			yield(harness.Update{}, err)
+			return false
+		}
+		*after = end(up, *after)
+		if !yield(up, nil) {
+			return false
+		}
+	}
+	select {
+	case <-woken:
+		return true
+	case <-ctx.Done():
+		yield(harness.Update{}, context.Cause(ctx))
+	case <-k.halt:
+		yield(harness.Update{}, harness.ErrUnavailable)
+	}
+	return false
 }
 
 // end is the cursor behind an update.
@@ -62,39 +63,44 @@ func end(up harness.Update, after harness.Seq) harness.Seq {
 // not its end, and does not wake it.
 func (k *Kernel) WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error] {
 	return func(yield func(harness.Update, error) bool) {
-		s, _ := k.peek(id)
-		if s == nil {
-			st, _, err := k.load(ctx, id, 0)
-			switch {
-			case err != nil:
+		for {
+			s, err := k.awakeOr(ctx, id, after, yield)
+			if err != nil {
 				yield(harness.Update{}, err)
-				return
-			case after > st.Seq:
-				yield(harness.Update{}, future(after, st.Seq))
-				return
-			case !unfinished(st):
-				if after != st.Seq {
-					yield(harness.Update{State: st}, nil)
-				}
-				return
 			}
-			if s, err = k.wake(ctx, id); err != nil { // a failed store left it in the middle of something
-				yield(harness.Update{}, err)
+			if s == nil || !s.watch(ctx, &after, yield) {
 				return
 			}
 		}
+	}
+}
+
+// awakeOr is the awake session. Of one that sleeps it yields the stored state
+// instead, unless the watcher has it, or wakes it if it has work to do.
+func (k *Kernel) awakeOr(ctx context.Context, id harness.SessionID, after harness.Seq, yield func(harness.Update, error) bool) (*session, error) {
+	if s := k.peek(id); s != nil {
 		select {
 		case <-s.loaded:
 		case <-ctx.Done():
-			yield(harness.Update{}, context.Cause(ctx))
-			return
+			return nil, context.Cause(ctx)
 		}
 		if s.err != nil {
-			yield(harness.Update{}, s.err)
-			return
+			return nil, s.err
 		}
-		s.watch(ctx, after, yield)
+		return s, nil
 	}
+	st, _, err := k.load(ctx, id, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case after > st.Seq:
+		return nil, future(after, st.Seq)
+	case unfinished(st) && !k.isDraining(): // a failed store left it in the middle of something
+		return k.wake(ctx, id)
+	case after != st.Seq:
+		yield(harness.Update{State: st}, nil)
+	}
+	return nil, nil
 }
 
 // unfinished reports whether a stored state needs its session awake: an engine
@@ -107,72 +113,79 @@ func future(after, end harness.Seq) error {
 	return fmt.Errorf("watch after %d: the log ends at %d: %w", after, end, harness.ErrInvalid)
 }
 
-func (k *Kernel) peek(id harness.SessionID) (*session, bool) {
+func (k *Kernel) peek(id harness.SessionID) *session {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s, ok := k.awake[id]
-	return s, ok
+	return k.awake[id]
 }
 
-// watch follows the tail until the session ends.
-func (s *session) watch(ctx context.Context, after harness.Seq, yield func(harness.Update, error) bool) {
-	if after == 0 && !s.join(ctx, &after, yield) {
-		return
-	}
+// watch follows the tail until the session ends. It reports whether the
+// watcher still lacks something then and must look again.
+func (s *session) watch(ctx context.Context, after *harness.Seq, yield func(harness.Update, error) bool) (again bool) {
+	old := *after == 0
 	for {
-		events, more, how := s.tail.after(after)
+		if old {
+			state, err := s.join(ctx)
+			switch {
+			case err == errGone && s.failed == nil:
+				return true
+			case err == errGone:
+				err = s.failed
+				fallthrough
+			case err != nil:
+				yield(harness.Update{}, err)
+				return false
+			}
+			*after, old = state.Seq, false // before the state is the watcher's
+			if !yield(harness.Update{State: state}, nil) {
+				return false
+			}
+		}
+		events, more, how := s.tail.after(*after)
 		switch how {
 		case tailMore:
 			if !yield(harness.Update{Events: events}, nil) {
-				return
+				return false
 			}
-			after = events[len(events)-1].Seq
+			*after = events[len(events)-1].Seq
 		case tailWait:
 			select {
 			case <-more:
 			case <-ctx.Done():
 				yield(harness.Update{}, context.Cause(ctx))
-				return
+				return false
 			}
 		case tailOld:
-			if !s.join(ctx, &after, yield) {
-				return
-			}
+			old = true
 		case tailFuture:
-			yield(harness.Update{}, future(after, s.tail.last()))
-			return
+			yield(harness.Update{}, future(*after, s.tail.last()))
+			return false
 		case tailClosed:
 			if s.failed != nil {
 				yield(harness.Update{}, s.failed)
 			}
-			return
+			return false
 		}
 	}
 }
 
-// join yields the session's durable state and moves the cursor there. It
-// reports whether to go on.
-func (s *session) join(ctx context.Context, after *harness.Seq, yield func(harness.Update, error) bool) bool {
+// join is the session's durable state, or errGone if the session ended before
+// it could tell.
+func (s *session) join(ctx context.Context) (*harness.State, error) {
 	answer := make(chan snapshot, 1) // so that the session never waits for a watcher
 	select {
 	case s.commands <- joined{answer}:
 	case <-s.done:
-		return false
+		return nil, errGone
 	case <-ctx.Done():
-		yield(harness.Update{}, context.Cause(ctx))
-		return false
+		return nil, context.Cause(ctx)
 	}
 	select {
 	case snap := <-answer:
-		if snap.err != nil {
-			return false // the session ended; whoever watches tries again
-		}
-		*after = snap.state.Seq
-		return yield(harness.Update{State: snap.state}, nil)
+		return snap.state, snap.err
 	case <-s.done:
-		return false
+		return nil, errGone
 	case <-ctx.Done():
-		yield(harness.Update{}, context.Cause(ctx))
-		return false
+		return nil, context.Cause(ctx)
 	}
 }

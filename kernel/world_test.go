@@ -79,7 +79,9 @@ func (w *world) failf(format string, args ...any) {
 	w.t.Fatalf("seed %d, crash at %d: %s\n%s", w.seed, w.crashAt, fmt.Sprintf(format, args...), strings.Join(tail, "\n"))
 }
 
-func (w *world) note(format string, args ...any) { w.trace = append(w.trace, fmt.Sprintf(format, args...)) }
+func (w *world) note(format string, args ...any) {
+	w.trace = append(w.trace, fmt.Sprintf(format, args...))
+}
 
 // boot loads a machine from the log, through a snapshot taken at a random
 // place, as a kernel would.
@@ -194,7 +196,10 @@ func (w *world) effect(e effect) {
 			}
 			w.late = append(w.late, w.engine)
 		}
-		if !w.has(func(p harness.Payload) bool { s, ok := p.(*harness.TurnStart); return ok && s.TurnID == e.turn.ID && s.Attempt == e.turn.Attempt }) {
+		if !w.has(func(p harness.Payload) bool {
+			s, ok := p.(*harness.TurnStart)
+			return ok && s.TurnID == e.turn.ID && s.Attempt == e.turn.Attempt
+		}) {
 			w.failf("turn %s started before turn_start is durable", e.turn.ID)
 		}
 		w.engine = &modelEngine{turn: e.turn.ID}

@@ -145,7 +145,7 @@ func (p *process) mustDial(query string) *conn {
 type frame struct {
 	Type       string
 	Seq        uint64
-	State      *wireState
+	State      json.RawMessage
 	Operations []struct {
 		Type  string
 		Path  []string
@@ -167,7 +167,10 @@ func (c *conn) read() (frame, error) {
 		return frame{}, fmt.Errorf("%s: %w", data, err)
 	}
 	if f.State != nil {
-		c.state = *f.State
+		c.state = wireState{}
+		if err := json.Unmarshal(f.State, &c.state); err != nil {
+			return frame{}, fmt.Errorf("%s: %w", data, err)
+		}
 	}
 	return f, nil
 }

@@ -37,7 +37,7 @@ var stores = map[string]func(ctx context.Context, p place) (harness.Store, error
 		if path == "" {
 			path = filepath.Join(p.data, "harness.db")
 		}
-		return sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: p.read})
+		return sqlite.Open(ctx, path, nil)
 	},
 }
 

@@ -1,10 +1,6 @@
 package delta
 
-import (
-	"slices"
-
-	"harness"
-)
+import "harness"
 
 // before is what the projector noted before it folded an event: everything
 // about the view that the event could change.
@@ -67,7 +63,7 @@ func (p *projector) look(e harness.Event) {
 		b.text, b.rewrite = pl.Output, true
 		p.lookCall(pl.ToolCallID)
 	case *harness.ToolOutcome:
-		b.text, b.rewrite = pl.Error, true
+		b.text = pl.Error
 		p.lookCall(pl.ToolCallID)
 	case *harness.ApprovalRequired:
 		p.lookCall(pl.ToolCallID)
@@ -114,9 +110,6 @@ func (p *projector) lookTurn() {
 	for n := max(t.First, p.st.Sealed); n < p.st.Count(); n++ {
 		p.lookMessage(n)
 	}
-	if n := p.find(t.Item); n < t.First {
-		p.lookMessage(n)
-	}
 	for _, o := range t.Open {
 		p.lookCall(o.ID)
 	}
@@ -139,12 +132,11 @@ func (p *projector) lookCall(id harness.CallID) {
 	p.was.calls = append(p.was.calls, callMark{at, c, c.Status, c.Output, c.OutputBytes})
 }
 
-// find is the newest assistant message with this id, or -1, as the fold looks
-// for it.
+// find is the active turn's newest assistant message with this id, or -1.
 func (p *projector) find(id harness.ItemID) int {
-	for i, m := range slices.Backward(p.st.Messages) {
-		if m.ID == id && m.Role == harness.Assistant {
-			return p.st.Sealed + i
+	for n := p.st.Count() - 1; n >= max(p.st.Turn.First, p.st.Sealed); n-- {
+		if m := p.st.Messages[n-p.st.Sealed]; m.ID == id && m.Role == harness.Assistant {
+			return n
 		}
 	}
 	return -1

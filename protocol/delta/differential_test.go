@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	sessions  = 520
+	logs      = 520
 	perLog    = 40 // events of a session
 	perFrame  = 9  // events folded into one frame, at most
 	fewestOps = 10_000
@@ -25,7 +25,7 @@ func TestJavaScriptClientsReachOurView(t *testing.T) {
 	t.Parallel()
 	node := objecttest.Node(t)
 	ops, frames := 0, 0
-	for s := range uint64(sessions) {
+	for s := range uint64(logs) {
 		a := newAuthor(4, s, []int{0, 4, 15}[s%3])
 		for range a.pick(30) {
 			a.next()
@@ -56,7 +56,7 @@ func TestJavaScriptClientsReachOurView(t *testing.T) {
 		}
 		js.Close()
 	}
-	t.Logf("%d sessions, %d frames, %d operations", sessions, frames, ops)
+	t.Logf("%d sessions, %d frames, %d operations", logs, frames, ops)
 	if ops < fewestOps {
 		t.Errorf("only %d operations were tried", ops)
 	}

@@ -87,10 +87,10 @@ func same(tb testing.TB, what string, got, want []byte) {
 func TestOperationsOfAnEventTurnTheOldViewIntoTheNew(t *testing.T) {
 	t.Parallel()
 	events, ops := 0, 0
-	for s := range uint64(240) {
+	for s := range uint64(120) {
 		a := newAuthor(1, s, []int{0, 3, 12}[s%3])
-		follow(t, a, 80, fmt.Sprintf("log %d", s), func(n int) { ops += n })
-		events += 80
+		follow(t, a, 70, fmt.Sprintf("log %d", s), func(n int) { ops += n })
+		events += 70
 	}
 	t.Logf("%d events, %d operations", events, ops)
 }
@@ -119,7 +119,7 @@ func follow(tb testing.TB, a *author, n int, what string, count func(ops int)) {
 // on, under indices of its own, and stays right.
 func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(100) {
+	for s := range uint64(60) {
 		a := newAuthor(2, s, []int{0, 5}[s%2])
 		for range 20 + a.pick(60) {
 			a.next()
@@ -142,7 +142,7 @@ func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 // stored and read back: no operation depends on it, and a view is the same.
 func TestSealedMessagesAreTheSameToClients(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(50) {
+	for s := range uint64(30) {
 		a := newAuthor(3, s, 0)
 		st := new(harness.State)
 		p := newProjector(st, 0)

@@ -183,6 +183,9 @@ func (s *Store) Read(ctx context.Context, id harness.SessionID, after harness.Se
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("remove %s: %w", id, errClosed)
+	}
 	if _, ok := s.sessions[id]; !ok {
 		return fmt.Errorf("remove %s: %w", id, harness.ErrNotFound)
 	}

@@ -217,6 +217,7 @@ func TestADirectoryThatCannotBeWrittenIsRefused(t *testing.T) {
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.Chmod(dir, 0o700) }) // so that it can be removed
 	mustRefuse(t, filepath.Join(dir, "store.db"), harness.ErrStorage, "permission denied")
 }
 

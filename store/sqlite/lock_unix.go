@@ -29,7 +29,7 @@ func lock(path string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("%s is held by %s: %w", path, holder(f), harness.ErrLocked)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {

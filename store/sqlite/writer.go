@@ -97,8 +97,8 @@ func (w *writer) failed(err error, committing bool) error {
 	clear(w.known)
 	full := noRoom(err)
 	_, rollback := w.exec("ROLLBACK")
-	active := rollback == nil || code(rollback) == codeError // "no transaction is active": SQLite already rolled back
-	if !full && (committing || ioError(err)) || !active {
+	clean := rollback == nil || code(rollback) == codeError // "no transaction is active": SQLite has rolled back itself
+	if !full && (committing || ioError(err)) || !clean {
 		w.dead = fmt.Errorf("writing stopped after an error, open the store again: %w", classify(err))
 		return w.dead
 	}

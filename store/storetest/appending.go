@@ -189,4 +189,12 @@ func aClosedStoreRefuses(t testing.TB, s Suite) {
 	mustBe(t, err, harness.ErrStorage, "read from a closed store")
 	_, err = collect(st.List(t.Context(), harness.Filter{}))
 	mustBe(t, err, harness.ErrStorage, "list of a closed store")
+	if sn, ok := st.(harness.Snapshotter); ok {
+		_, err := sn.LoadSnapshot(t.Context(), "a", 0)
+		mustBe(t, err, harness.ErrStorage, "snapshot from a closed store")
+		mustBe(t, sn.SaveSnapshot(t.Context(), snapshot("a", 1, 0)), harness.ErrStorage, "snapshot to a closed store")
+	}
+	if r, ok := st.(harness.Remover); ok {
+		mustBe(t, r.Remove(t.Context(), "a"), harness.ErrStorage, "remove from a closed store")
+	}
 }

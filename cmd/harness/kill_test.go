@@ -1,0 +1,313 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"harness/internal/object"
+)
+
+// killScript asks, or talks in many small pieces.
+const killScript = `when ask
+  say I ask.
+  ask bash {"command":"x"} access=execute "Run it" => ran
+  say " Done."
+else
+  repeat 30
+    say "word "
+  end
+end
+`
+
+// witness is a client that trusts only acknowledgements, and remembers over
+// all lives of the server what it was told.
+type witness struct {
+	t    testing.TB
+	user string
+
+	mu       sync.Mutex        // guards what follows
+	sent     map[string]string // commandId → prompt, not yet acknowledged
+	acked    map[string]string
+	answers  map[string]string // commandId → tool call, not yet acknowledged
+	decided  map[string]bool   // tool calls whose approval was acknowledged
+	pending  map[string]bool   // tool calls seen waiting, and not answered by us
+	contents map[string]string // message id → text seen
+	seq      uint64
+	n        int
+}
+
+func newWitness(t testing.TB, user string) *witness {
+	return &witness{
+		t: t, user: user, sent: map[string]string{}, acked: map[string]string{}, answers: map[string]string{},
+		decided: map[string]bool{}, pending: map[string]bool{}, contents: map[string]string{},
+	}
+}
+
+type seen struct {
+	Status   string
+	Messages []struct{ ID, Role, Content string }
+
+	PendingApprovals []struct{ ToolCallID string }
+}
+
+// check compares a fresh state with everything that was promised before.
+func (w *witness) check(s seen, seq uint64) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if seq < w.seq {
+		w.t.Fatalf("%s: the log ends at %d, %d was shown", w.user, seq, w.seq)
+	}
+	prompts := map[string]int{}
+	contents := map[string]string{}
+	for _, m := range s.Messages {
+		if m.Role == "user" {
+			prompts[m.Content]++
+		}
+		if _, twice := contents[m.ID]; twice {
+			w.t.Fatalf("%s: message %s is there twice", w.user, m.ID)
+		}
+		contents[m.ID] = m.Content
+	}
+	for id, p := range w.acked {
+		if prompts[p] != 1 {
+			w.t.Fatalf("%s: prompt %q was acknowledged as %s and is there %d times", w.user, p, id, prompts[p])
+		}
+	}
+	for p, n := range prompts {
+		if n > 1 {
+			w.t.Fatalf("%s: prompt %q is there %d times", w.user, p, n)
+		}
+	}
+	for id, text := range w.contents {
+		if got, ok := contents[id]; !ok || !strings.HasPrefix(got, text) {
+			w.t.Fatalf("%s: message %s was shown as %q and is now %q", w.user, id, text, got)
+		}
+	}
+	waiting := map[string]bool{}
+	for _, a := range s.PendingApprovals {
+		waiting[a.ToolCallID] = true
+		if w.decided[a.ToolCallID] {
+			w.t.Fatalf("%s: approval of %s was acknowledged and is pending again", w.user, a.ToolCallID)
+		}
+	}
+	for call := range w.pending {
+		if !waiting[call] {
+			w.t.Fatalf("%s: approval of %s was pending and is forgotten", w.user, call)
+		}
+	}
+}
+
+// live talks to one life of the server until the connection breaks. told is
+// called for every frame.
+func (w *witness) live(p *process, rng *rand.Rand, told func()) {
+	c, err := p.dial("?userId=" + w.user)
+	if err != nil {
+		return
+	}
+	defer c.ws.CloseNow()
+	var tree object.Tree
+	first := true
+	for {
+		f, err := c.read()
+		if err != nil {
+			return
+		}
+		if !w.take(c, &tree, f, &first, rng) {
+			return
+		}
+		told()
+	}
+}
+
+// take handles one frame and reports whether to go on.
+func (w *witness) take(c *conn, tree *object.Tree, f frame, first *bool, rng *rand.Rand) bool {
+	switch f.Type {
+	case "state":
+		if err := tree.Apply([]object.Op{{Kind: object.Set, Path: []string{}, Value: f.State}}); err != nil {
+			w.t.Errorf("%s: %v", w.user, err)
+			return false
+		}
+	case "delta":
+		for _, o := range f.Operations {
+			op := object.Op{Kind: object.Kind(o.Type), Path: o.Path, Value: o.Value}
+			if op.Kind == object.AppendText {
+				json.Unmarshal(o.Value, &op.Text)
+				op.Value = nil
+			}
+			if err := tree.Apply([]object.Op{op}); err != nil {
+				w.t.Errorf("%s: %v", w.user, err)
+				return false
+			}
+		}
+	case "ack":
+		w.acknowledged(f.CommandID)
+		return true
+	case "error":
+		if f.Code == "already_resolved" || f.Code == "approval_not_found" { // an answer of an earlier life took effect
+			w.acknowledged(f.CommandID)
+			return true
+		}
+		w.t.Errorf("%s: %s: %s", w.user, f.Code, f.Message)
+		return false
+	}
+	var s seen
+	if err := json.Unmarshal(tree.AppendJSON(nil), &s); err != nil {
+		w.t.Errorf("%s: %v", w.user, err)
+		return false
+	}
+	if *first {
+		w.check(s, f.Seq)
+		*first = false
+		w.act(c, s, rng, true)
+		return true
+	}
+	w.remember(s, f.Seq)
+	if f.Type == "state" || rng.IntN(4) == 0 {
+		w.act(c, s, rng, false)
+	}
+	return true
+}
+
+func (w *witness) acknowledged(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p, ok := w.sent[id]; ok {
+		w.acked[id] = p
+		delete(w.sent, id)
+	}
+	if call, ok := w.answers[id]; ok {
+		w.decided[call] = true
+		delete(w.answers, id)
+	}
+}
+
+func (w *witness) remember(s seen, seq uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seq = max(w.seq, seq)
+	for _, m := range s.Messages {
+		w.contents[m.ID] = m.Content
+	}
+	clear(w.pending)
+	answered := map[string]bool{}
+	for _, call := range w.answers {
+		answered[call] = true
+	}
+	for _, a := range s.PendingApprovals {
+		if !answered[a.ToolCallID] && !w.decided[a.ToolCallID] {
+			w.pending[a.ToolCallID] = true
+		}
+	}
+}
+
+// act sends something: at first everything that was never acknowledged, under
+// its old id; then new prompts and answers.
+func (w *witness) act(c *conn, s seen, rng *rand.Rand, again bool) {
+	w.mu.Lock()
+	var cmds []string
+	submit := func(id, prompt string) {
+		cmds = append(cmds, fmt.Sprintf(`{"type":"resume","sessionId":"","prompt":%q,"commandId":%q}`, prompt, id))
+	}
+	if again {
+		for id, p := range w.sent {
+			submit(id, p)
+		}
+	}
+	if len(s.PendingApprovals) > 0 && rng.IntN(3) == 0 {
+		call := s.PendingApprovals[0].ToolCallID
+		taken := false
+		for _, other := range w.answers {
+			taken = taken || other == call
+		}
+		if !taken && !w.decided[call] {
+			w.n++
+			id := fmt.Sprintf("%s-a%d", w.user, w.n)
+			w.answers[id] = call
+			delete(w.pending, call)
+			cmds = append(cmds, fmt.Sprintf(`{"type":"approve","toolCallId":%q,"commandId":%q}`, call, id))
+		}
+	}
+	if again || len(w.sent) < 3 && s.Status != "awaiting-approval" {
+		w.n++
+		id, prompt := fmt.Sprintf("%s-p%d", w.user, w.n), fmt.Sprintf("prompt %s %d", w.user, w.n)
+		if rng.IntN(3) == 0 {
+			prompt += " ask"
+		}
+		w.sent[id] = prompt
+		submit(id, prompt)
+	}
+	if again {
+		for id, call := range w.answers {
+			cmds = append(cmds, fmt.Sprintf(`{"type":"approve","toolCallId":%q,"commandId":%q}`, call, id))
+		}
+	}
+	w.mu.Unlock()
+	for i := 0; i < len(cmds); i += 60 {
+		c.send(strings.ReplaceAll(strings.Join(cmds[i:min(len(cmds), i+60)], ","), `"sessionId":"",`, fmt.Sprintf(`"sessionId":%q,`, c.state.SessionID)))
+	}
+}
+
+// Whatever moment a server is killed at: nothing acknowledged is lost, nothing
+// is doubled, nothing shown is taken back, and questions stay answerable.
+func TestKill9LosesNothing(t *testing.T) {
+	lives := 40
+	if os.Getenv("LONG") != "" {
+		lives = 400
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "kill.script")
+	if err := os.WriteFile(script, []byte(killScript), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(uint64(lives), 1))
+	var witnesses []*witness
+	for i := range 4 {
+		witnesses = append(witnesses, newWitness(t, fmt.Sprintf("user%d", i)))
+	}
+	for range lives {
+		p := start(t, "--data", dir, "--engine", "script:"+script, "--idle-after", "50ms")
+		limit := int64(4 + rng.IntN(250))
+		var frames atomic.Int64
+		enough := make(chan struct{})
+		told := func() {
+			if frames.Add(1) == limit {
+				close(enough)
+			}
+		}
+		var wg sync.WaitGroup
+		for _, w := range witnesses {
+			r := rand.New(rand.NewPCG(rng.Uint64(), 2))
+			wg.Go(func() { w.live(p, r, told) })
+		}
+		idle := make(chan struct{})
+		go func() { wg.Wait(); close(idle) }()
+		select {
+		case <-enough:
+		case <-idle: // a witness objected
+		case <-time.After(time.Duration(20+rng.IntN(300)) * time.Millisecond): // all wait for somebody's approval
+		}
+		p.kill()
+		wg.Wait()
+		if t.Failed() {
+			t.Fatalf("the server said:\n%s", p.errors())
+		}
+	}
+	acked, decided := 0, 0
+	for _, w := range witnesses {
+		acked += len(w.acked)
+		decided += len(w.decided)
+	}
+	t.Logf("%d lives, %d prompts and %d approvals acknowledged", lives, acked, decided)
+	if acked == 0 || decided == 0 {
+		t.Errorf("nothing was acknowledged, so nothing was tested")
+	}
+}

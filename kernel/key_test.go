@@ -1,0 +1,98 @@
+package kernel_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"harness"
+)
+
+func keyed(text, key string) harness.Submit {
+	return harness.Submit{Parts: harness.TextPart(text), OnBusy: harness.Enqueue, ClientKey: key}
+}
+
+// The same key again gets the first receipt and starts nothing: one after the
+// other, at once, and after a crash.
+func TestClientKeyIsAcceptedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "echo", nil)
+		first := r.do(keyed("go", "k1"))
+		r.rest()
+		if again := r.do(keyed("go", "k1")); again != first {
+			t.Errorf("again: got %+v, want %+v", again, first)
+		}
+		var receipts [10]harness.Receipt
+		var wg sync.WaitGroup
+		for i := range receipts {
+			wg.Go(func() { receipts[i] = r.do(keyed("more", "k2")) })
+		}
+		wg.Wait()
+		for _, got := range receipts {
+			if got != receipts[0] {
+				t.Errorf("at once: got %+v and %+v", got, receipts[0])
+			}
+		}
+		r.rest()
+		c := r.crash("echo", nil)
+		if again := c.do(keyed("go", "k1")); again != first {
+			t.Errorf("after a crash: got %+v, want %+v", again, first)
+		}
+		if got := c.conversation(c.rest()); got != "user:go(complete) assistant:go(complete) user:more(complete) assistant:more(complete)" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestClientKeyOfASteerIsAcceptedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "say a\nsteer\nsteer", nil)
+		r.submit("go")
+		synctest.Wait()
+		word := harness.Steer{Parts: harness.TextPart("left"), ClientKey: "k"}
+		first := r.do(word)
+		if again := r.do(word); again != first {
+			t.Errorf("got %+v, want %+v", again, first)
+		}
+		r.do(harness.Steer{Parts: harness.TextPart("right")})
+		r.rest()
+		if again := r.do(word); again != first { // though the turn is over
+			t.Errorf("later: got %+v, want %+v", again, first)
+		}
+	})
+}
+
+// A queued prompt's receipt names its turn once there is one.
+func TestKeyOfAQueuedPromptLearnsItsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "gate go", nil)
+		r.submit("first")
+		queued := r.do(keyed("second", "k"))
+		r.engine.Open("go")
+		st := r.rest()
+		again := r.do(keyed("second", "k"))
+		if queued.Turn != "" || again.Turn == "" || again.Item != queued.Item || again.Seq != queued.Seq {
+			t.Errorf("queued %+v, again %+v, after %d turns", queued, again, st.Turns)
+		}
+	})
+}
+
+func TestOldKeysAreForgottenInOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "wait 0s", nil)
+		first := r.do(keyed("x", "k0"))
+		r.rest()
+		for i := range harness.MaxKeys {
+			r.do(keyed("x", fmt.Sprint("k", i+1)))
+			r.rest()
+		}
+		if again := r.do(keyed("x", "k0")); again.Item == first.Item {
+			t.Error("the memory has no bound")
+		}
+		last := r.state().Keys
+		if got := r.do(keyed("x", fmt.Sprint("k", harness.MaxKeys))); len(last) != harness.MaxKeys || got.Item != last[len(last)-2].Item {
+			t.Errorf("%d keys are known; the newest got %+v", len(last), got)
+		}
+	})
+}
