@@ -43,13 +43,19 @@ func NewEvent(id SessionID, seq Seq, now time.Time, turn TurnID, p Payload) Even
 // appendJSON encodes v without HTML escapes, so that text stays readable in
 // the log.
 func appendJSON(dst []byte, v any) []byte {
+	dst, err := encodeJSON(dst, v)
+	if err != nil {
+		panic(fmt.Sprintf("harness: encode %T: %v", v, err))
+	}
+	return dst
+}
+
+func encodeJSON(dst []byte, v any) ([]byte, error) {
 	buf := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("harness: encode %T: %v", v, err))
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
 type envelope struct {
@@ -93,7 +99,7 @@ func CopyPayload(p Payload) (Payload, error) {
 	case *ToolLog:
 		return &ToolLog{ToolCallID: p.ToolCallID, Stream: p.Stream, Text: validText(p.Text)}, nil
 	}
-	raw, err := json.Marshal(p)
+	raw, err := encodeJSON(nil, p)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w: %w", p.Type(), err, ErrInvalid)
 	}

@@ -149,10 +149,10 @@ func (s *State) applyUser(e Event, p *UserMessage) {
 	}
 }
 
-// said reports whether a user message of the unsealed conversation has this
-// id: a steer that came too late for its turn is queued under its own id.
+// said reports whether a user message of the active turn has this id: a steer
+// that came too late for its turn is queued under its own id.
 func (s *State) said(id ItemID) bool {
-	return slices.ContainsFunc(s.Messages, func(m *Message) bool { return m.ID == id && m.Role == User })
+	return slices.ContainsFunc(s.current(), func(m *Message) bool { return m.ID == id && m.Role == User })
 }
 
 // remember appends to a bounded memory.

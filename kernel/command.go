@@ -141,7 +141,11 @@ func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision) h
 	})
 	if to, ok := m.asks[a.Call]; ok {
 		delete(m.asks, a.Call)
-		m.then(decide{to: to, decision: d})
+		if t := m.state.Turn; t != nil && t.Cancelling { // it ends; it is not to go on with a denial
+			m.then(decide{to: to, err: harness.ErrNotRunning})
+		} else {
+			m.then(decide{to: to, decision: d})
+		}
 	}
 	return seq
 }

@@ -15,8 +15,8 @@ func TestBootClosesWhatACrashLeftOpen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, "say half\ntool bash c1\nhang", nil)
 		r.submit("go")
-		r.submit("waiting")
 		synctest.Wait()
+		r.submit("waiting")
 		c := r.crash("echo", nil)
 		c.rest()
 		c.tells(`session_state idle

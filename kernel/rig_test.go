@@ -270,3 +270,9 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Parallel()
 	synctest.Test(t, f)
 }
+
+// pass lets time pass. Everything runs in a bubble, so it costs none and
+// everybody else has had their say before it is over.
+func pass(d time.Duration) {
+	time.Sleep(d) // sleep: of the bubble's clock
+}

@@ -249,7 +249,9 @@ type message struct {
 	}
 }
 
-func idle(s state) bool { return s.Status == "idle" && len(s.Messages) > 0 && s.last().Status == "complete" }
+func idle(s state) bool {
+	return s.Status == "idle" && len(s.Messages) > 0 && s.last().Status == "complete"
+}
 
 func (s state) last() message {
 	if len(s.Messages) == 0 {

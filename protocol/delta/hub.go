@@ -122,22 +122,27 @@ func (h *Hub) spawn(f func()) {
 	}
 }
 
-// enter puts a watcher into the room of a session.
+// enter puts a watcher into the room of a session and sees to it that it is
+// shown the state.
 func (h *Hub) enter(id harness.SessionID, w *watcher) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	r := h.rooms[id]
 	if r == nil {
 		r = &room{hub: h, id: id}
 		h.rooms[id] = r
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	w.room.Store(r)
 	w.slot = len(r.watchers)
 	r.watchers = append(r.watchers, w)
 	w.lane, w.stale = nil, true
 	r.start()
+	shown := r.show != nil
+	r.mu.Unlock()
+	h.mu.Unlock()
+	if shown { // the feed may be waiting for the session, not for us
+		r.catchUp(h.ctx)
+	}
 }
 
 // leave takes a watcher out of its room. The last one ends the room.

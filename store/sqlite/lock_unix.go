@@ -39,6 +39,13 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// unlock gives the database up. Closing alone would not: a child process that
+// is being started holds a copy of the descriptor until it has become its own
+// program, and with it the lock.
+func unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // holder reads what the process that holds the lock wrote into it.
 func holder(f *os.File) string {
 	b, _ := io.ReadAll(io.LimitReader(f, 32))

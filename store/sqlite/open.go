@@ -37,7 +37,7 @@ func claim(path string) (*os.File, error) {
 		err = errors.Join(f.Close(), syncDir(dir))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		file.Close()
+		unlock(file)
 		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
 	}
 	return file, nil

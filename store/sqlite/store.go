@@ -60,7 +60,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	}
 	c, err := prepare(path, o.CacheKB)
 	if err != nil {
-		file.Close()
+		unlock(file)
 		return nil, fmt.Errorf("open %s: %w", path, classify(err))
 	}
 	s.writer = newWriter(c)
@@ -81,7 +81,7 @@ func (s *Store) Close() error {
 			}
 		}
 		close(s.readers)
-		errs = append(errs, s.writer.close(), s.lock.Close())
+		errs = append(errs, s.writer.close(), unlock(s.lock))
 		if err := errors.Join(errs...); err != nil {
 			s.closed = fmt.Errorf("close %s: %w", s.path, classify(err))
 		}

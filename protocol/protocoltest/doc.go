@@ -1,0 +1,30 @@
+// Package protocoltest tells stories: one scenario, played by the real kernel
+// over the memory store with the script engine, and told by every protocol.
+//
+// A story is a txtar file. Its comment says what it is about. Section "engine"
+// is the script; section "do" is what happens, a line each; section "log" is
+// the canonical log that must come out; every other section is what the
+// clients of one protocol were told. UPDATE=1 rewrites the sections that are
+// told; the diff is the review.
+//
+// Lines of "do":
+//
+//	connect NAME [QUERY]      a client connects
+//	NAME send JSON            it sends a message, exactly this
+//	NAME COMMAND [TEXT]       submit, resume, steer TEXT; cancel; approve, deny [TEXT]
+//	                          (the first pending call); configure JSON; rewind ID
+//	NAME until WORD           it reads until the status is WORD (failed: error)
+//	NAME until text TEXT      until TEXT stands in the last message
+//	NAME until output TEXT    until TEXT stands in the last call's output
+//	NAME until error|ack      until such an answer came
+//	NAME leave                it disconnects
+//	open GATE                 lets the script go on
+//	restart                   kill -9 and a new start on what is durable
+//
+// Stories compare content, not frames: where one frame ends depends on
+// scheduling, so what is told between two lines that wait for a state is merged
+// by the rules that the server itself merges by, and answers to commands are
+// listed behind it. Gates keep apart what a story wants to see apart.
+// Identifiers are counted and times left out, so that a story reads the same
+// every time.
+package protocoltest
