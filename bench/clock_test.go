@@ -30,8 +30,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// memory is this process's after everything that can be given back was.
-func memory() answer {
+// footprint is this process's after everything that can be given back was.
+func footprint() answer {
 	for range 3 {
 		runtime.GC()
 		debug.FreeOSMemory()

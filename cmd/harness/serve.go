@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"harness"
@@ -94,7 +95,9 @@ func serve(ctx context.Context, p *program, args []string) error {
 // opposite order of its building.
 func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, grace time.Duration) error {
 	failed := make(chan error, 1) // Serve returns once
-	go func() { failed <- srv.Serve(l) }()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { failed <- srv.Serve(l) })
 	var err error
 	select {
 	case err = <-failed:

@@ -16,6 +16,7 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/store/memory"
 )
 
 // verbs of `harness sessions`.
@@ -57,6 +58,9 @@ func list(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	st, err := w.open(ctx, true)
+	if errors.Is(err, harness.ErrNotFound) { // nobody has made one yet
+		st, err = memory.New(), nil
+	}
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ var stores = map[string]func(ctx context.Context, p place) (harness.Store, error
 		if path == "" {
 			path = filepath.Join(p.data, "harness.db")
 		}
+		if p.read {
+			return sqlite.Look(ctx, path)
+		}
 		return sqlite.Open(ctx, path, nil)
 	},
 }

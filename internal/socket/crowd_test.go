@@ -24,8 +24,8 @@ import (
 // clients, because both ends of 10,000 connections are more descriptors than
 // one process may have.
 func TestMain(m *testing.M) {
-	if n, err := strconv.Atoi(os.Getenv("SOCKET_CROWD")); err == nil {
-		if err := beCrowd(os.Getenv("SOCKET_ADDR"), n); err != nil {
+	if n, err := strconv.Atoi(os.Getenv("HARNESS_TEST_CROWD")); err == nil {
+		if err := beCrowd(os.Getenv("HARNESS_TEST_ADDR"), n); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -72,7 +72,7 @@ func beCrowd(addr string, n int) error {
 func crowd(t testing.TB, addr string, n int) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^$")
-	child.Env = append(os.Environ(), "SOCKET_ADDR="+addr, "SOCKET_CROWD="+strconv.Itoa(n))
+	child.Env = append(os.Environ(), "HARNESS_TEST_ADDR="+addr, "HARNESS_TEST_CROWD="+strconv.Itoa(n))
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()
 	if err != nil {

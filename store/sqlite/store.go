@@ -29,7 +29,7 @@ type Store struct {
 	closed  error // what Close returned
 }
 
-var errClosed = fmt.Errorf("the store is closed: %w", harness.ErrStorage)
+var errClosed = fmt.Errorf("the store is closed, or only open to look: %w", harness.ErrStorage)
 
 // Open opens or creates the database at path for this process alone. The
 // directory is created if it is missing. It returns ErrLocked if another
@@ -81,7 +81,9 @@ func (s *Store) Close() error {
 			}
 		}
 		close(s.readers)
-		errs = append(errs, s.writer.close(), unlock(s.lock))
+		if s.writer != nil { // not after Look
+			errs = append(errs, s.writer.close(), unlock(s.lock))
+		}
 		if err := errors.Join(errs...); err != nil {
 			s.closed = fmt.Errorf("close %s: %w", s.path, classify(err))
 		}
