@@ -40,6 +40,7 @@ func TestBusySessionRejectsQueuesOrIsInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, "say working\nwhen first\nhang\nend", nil)
 		r.submit("first")
+		synctest.Wait()
 		r.refused(harness.ErrBusy, harness.Submit{Parts: harness.TextPart("x")})
 		r.refused(harness.ErrBusy, harness.Submit{Parts: harness.TextPart("x"), OnBusy: harness.Reject})
 		r.submit("second")
