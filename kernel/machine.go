@@ -248,6 +248,13 @@ func (m *machine) quiet() bool {
 	return true
 }
 
+// stands reports whether the session can only go on when somebody answers it.
+// A server that stops does not wait for that: the question is durable, and the
+// turn goes on after the next start.
+func (m *machine) stands() bool {
+	return m.state.Status == harness.AwaitingApproval && !m.flying && len(m.batch.drafts) == 0 && len(m.batch.effects) == 0
+}
+
 // wakeAt is when the machine next wants a tick; zero if it does not.
 func (m *machine) wakeAt() time.Time {
 	var at time.Time

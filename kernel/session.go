@@ -81,7 +81,7 @@ func (s *session) loop(ctx context.Context) {
 			tick.Reset(max(0, at.Sub(now)))
 		}
 		quiet := s.m.quiet() && s.host == nil && !s.save.busy
-		if quiet && drain == nil {
+		if drain == nil && (quiet || s.m.stands()) {
 			return
 		}
 		var in input

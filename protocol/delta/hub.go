@@ -135,7 +135,7 @@ func (h *Hub) enter(id harness.SessionID, w *watcher) {
 	w.room.Store(r)
 	w.slot = len(r.watchers)
 	r.watchers = append(r.watchers, w)
-	w.lane, w.stale = nil, true
+	w.lane, w.stale, w.blocked = nil, true, false // a socket that is full says so again
 	r.start()
 	shown := r.show != nil
 	r.mu.Unlock()

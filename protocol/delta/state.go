@@ -15,10 +15,10 @@ func (r *room) catchUp(ctx context.Context) {
 		}
 		if s == nil {
 			var err error
-			if s, err = r.shoot(ctx, l); err != nil {
-				if ctx.Err() == nil {
-					r.fail(err)
-				}
+			if s, err = r.shoot(ctx, l); err != nil && ctx.Err() == nil {
+				r.fail(err)
+			}
+			if s == nil {
 				return
 			}
 		}
@@ -59,13 +59,13 @@ func (r *room) needy() (*lane, *shot) {
 	return nil, nil
 }
 
-// shoot takes the state of a lane as one frame. Sealed messages come from the
-// store, so no lock is held meanwhile.
+// shoot takes the state of a lane as one frame, or none if the show is over.
+// Sealed messages come from the store, so no lock is held meanwhile.
 func (r *room) shoot(ctx context.Context, l *lane) (*shot, error) {
 	r.mu.Lock()
 	if r.show == nil {
 		r.mu.Unlock()
-		return nil, context.Canceled
+		return nil, nil
 	}
 	r.flush()
 	st, off, first := l.state().Clone(), l.ring.end(), l.first
