@@ -109,6 +109,7 @@ type Config struct {
 	Model          string `json:"model,omitempty"`
 	SystemPrompt   string `json:"system_prompt,omitempty"`
 	Effort         Effort `json:"think_level,omitempty"`
+	Agent          string `json:"agent_profile,omitempty"` // which of the engine's agents
 }
 
 // ConfigPatch changes the fields of a [Config] that are not nil.
@@ -118,6 +119,7 @@ type ConfigPatch struct {
 	Model          *string
 	SystemPrompt   *string
 	Effort         *Effort
+	Agent          *string
 }
 
 // Check refuses values outside the texts.
@@ -133,6 +135,9 @@ func (p ConfigPatch) Check() error {
 	}
 	if m := p.Model; m != nil && len(*m) > MaxID {
 		return fmt.Errorf("model: longer than %d bytes: %w", MaxID, ErrInvalid)
+	}
+	if a := p.Agent; a != nil && len(*a) > MaxID {
+		return fmt.Errorf("agent: longer than %d bytes: %w", MaxID, ErrInvalid)
 	}
 	if s := p.SystemPrompt; s != nil && len(*s) > MaxPrompt {
 		return fmt.Errorf("system prompt: longer than %d bytes: %w", MaxPrompt, ErrTooLarge)

@@ -83,6 +83,7 @@ func (s *State) applySession(p *SessionState) {
 	setp(&s.Config.Effort, p.ThinkLevel)
 	setp(&s.Config.MaxTurns, p.MaxTurns)
 	setp(&s.Config.SystemPrompt, p.SystemPrompt)
+	setp(&s.Config.Agent, p.AgentProfile)
 	setp(&s.Retries, p.MaxRetries)
 	setp(&s.Pausing, p.PauseRequested)
 	if p.ParentSessionID != "" {
@@ -128,6 +129,7 @@ func setp[T any](dst *T, v *T) {
 func (s *State) applyUser(e Event, p *UserMessage) {
 	text := PlainText(p.Parts)
 	if p.Source == FromSteer && s.Turn != nil {
+		s.Turn.Steers++
 		if m := s.find(s.Turn.Item); m != nil && (m.Content.Len() > 0 || len(m.Calls) > 0) {
 			s.Turn.Steered = true
 		}
@@ -255,7 +257,7 @@ func (s *State) applyToolCall(e Event, p *ToolCall) {
 	}
 	m.Calls = append(m.Calls, c)
 	s.calls[c.ID] = c
-	s.Turn.Open = append(s.Turn.Open, OpenCall{ID: c.ID, Name: c.Name, Started: e.Time})
+	s.Turn.Open = append(s.Turn.Open, OpenCall{ID: c.ID, Name: c.Name, Item: p.ItemID, Started: e.Time})
 }
 
 // openCall is a call of the active turn that has no outcome yet.

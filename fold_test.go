@@ -112,8 +112,8 @@ func checkFold(t *testing.T, rng *rand.Rand, events []harness.Event) {
 	t.Helper()
 	straight, decoded, snapped, sealing := new(harness.State), new(harness.State), new(harness.State), new(harness.State)
 	var sealed []string
-	var clone *harness.State
-	var frozen string
+	clone := new(harness.State)
+	frozen := string(harness.EncodeState(clone))
 	for _, e := range events {
 		straight.Apply(e)
 		d, err := harness.DecodeEvent(e.JSON())
@@ -133,7 +133,7 @@ func checkFold(t *testing.T, rng *rand.Rand, events []harness.Event) {
 			}
 			sealing.Seal(n)
 		}
-		if clone == nil || rng.IntN(20) == 0 {
+		if rng.IntN(20) == 0 {
 			clone = straight.Clone()
 			frozen = string(harness.EncodeState(clone))
 		}

@@ -24,7 +24,7 @@ type SessionState struct {
 	Engine           string    `json:"engine,omitempty"`
 	Provider         string    `json:"provider,omitempty"`
 	Model            *string   `json:"model,omitempty"`
-	AgentProfile     string    `json:"agent_profile,omitempty"`
+	AgentProfile     *string   `json:"agent_profile,omitempty"`
 	PermissionMode   *Mode     `json:"permission_mode,omitempty"`
 	ApprovalMode     string    `json:"approval_mode,omitempty"`
 	ThinkLevel       *Effort   `json:"think_level,omitempty"`

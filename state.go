@@ -94,6 +94,7 @@ type ActiveTurn struct {
 	First      int        `json:"first"` // index, from the beginning, of the turn's first assistant message
 	Open       []OpenCall `json:"open,omitempty"`
 	Cancelling bool       `json:"cancelling,omitempty"`
+	Steers     int        `json:"steers,omitempty"`  // how often people spoke to it
 	Steered    bool       `json:"steered,omitempty"` // output from here on goes to a new message
 	Started    time.Time  `json:"started"`
 }
@@ -102,6 +103,7 @@ type ActiveTurn struct {
 type OpenCall struct {
 	ID      CallID    `json:"id"`
 	Name    string    `json:"name"`
+	Item    ItemID    `json:"item,omitempty"`
 	Started time.Time `json:"started"`
 }
 

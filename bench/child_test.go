@@ -100,12 +100,13 @@ func serveAsks(do func(ask) (answer, error)) error {
 type ask struct {
 	Do string `json:"do"`
 
-	Addr  string `json:"addr,omitempty"` // dial
-	Path  string `json:"path,omitempty"` // with a %d: the number of the connection
-	N     int    `json:"n,omitempty"`
-	First int    `json:"first,omitempty"`
-	Kind  string `json:"kind,omitempty"` // what is counted: see counters
-	Size  int    `json:"size,omitempty"` // bytes of one message, where that is how they are counted
+	Addr   string `json:"addr,omitempty"` // dial
+	Path   string `json:"path,omitempty"` // with a %d: the number of the connection
+	N      int    `json:"n,omitempty"`
+	First  int    `json:"first,omitempty"`
+	Kind   string `json:"kind,omitempty"` // what is counted: see counters
+	Buffer int    `json:"buffer,omitempty"`
+	Size   int    `json:"size,omitempty"` // bytes of one message, where that is how they are counted
 
 	Total int64  `json:"total,omitempty"` // await
 	Text  string `json:"text,omitempty"`  // send
@@ -116,13 +117,13 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 	Addr  string `json:"addr,omitempty"`
 
-	Deltas  int64 `json:"deltas"` // logical ones, summed over all connections
-	Frames  int64 `json:"frames"`
-	Bytes   int64 `json:"bytes"`
-	States  int64 `json:"states"` // whole states
-	Closed  int64 `json:"closed"` // connections that ended
-	Minimum int64 `json:"minimum"`
-	At      int64 `json:"at"` // monotonic ns when the count was reached
+	Deltas int64 `json:"deltas"` // logical ones, summed over all connections
+	Frames int64 `json:"frames"`
+	Bytes  int64 `json:"bytes"`
+	States int64 `json:"states"` // whole states
+	Closed int64 `json:"closed"` // connections that ended
+	Seq    int64 `json:"seq"`    // the furthest connection's
+	At     int64 `json:"at"`     // monotonic ns
 
 	Samples []sample `json:"samples,omitempty"`
 	Raw     [][]byte `json:"raw,omitempty"` // what a recorded connection read

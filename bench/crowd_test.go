@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,8 +37,7 @@ type peer struct {
 	head    [96]byte // the frame's beginning, header included
 	n       int      // bytes of it
 	seq     int64
-	deltas  int64
-	states  int64
+	texts   int64
 	sampled bool
 	samples []sample
 	record  bool
@@ -62,21 +63,23 @@ func (c *crowd) do(q ask) (answer, error) {
 	switch q.Do {
 	case "dial":
 		return c.dial(q)
-	case "await":
-		for c.total.Deltas < q.Total && c.total.Closed == 0 {
-			c.cond.Wait()
-		}
-		if c.total.Closed > 0 {
-			return answer{}, fmt.Errorf("%d connections ended", c.total.Closed)
+	case "await": // every reading peer has got there
+		if err := c.wait(func() bool { return c.all(func(p *peer) bool { return p.stalled || p.seq >= q.Total }) }); err != nil {
+			return answer{}, err
 		}
 	case "states":
-		for c.total.States < q.Total {
-			c.cond.Wait()
+		if err := c.wait(func() bool { return c.total.States >= q.Total }); err != nil {
+			return answer{}, err
 		}
-	case "seq": // every reading peer has got there
-		for !c.all(func(p *peer) bool { return p.stalled || p.seq >= q.Total }) {
-			c.cond.Wait()
+	case "heard": // each of these has read so many text frames
+		peers := c.peers[q.First : q.First+q.N]
+		err := c.wait(func() bool {
+			return !slices.ContainsFunc(peers, func(p *peer) bool { return p.texts < q.Total })
+		})
+		if err != nil {
+			return answer{}, err
 		}
+	case "stats":
 	case "send":
 		frame := maskedText(q.Text)
 		for _, p := range c.peers[q.First : q.First+q.N] {
@@ -132,9 +135,41 @@ func (c *crowd) do(q ask) (answer, error) {
 	default:
 		return answer{}, errors.New("unknown request")
 	}
+	return c.count(), nil
+}
+
+// count is the totals now.
+func (c *crowd) count() answer {
 	a := c.total
 	a.At = monotonic()
-	return a, nil
+	for _, p := range c.peers {
+		a.Seq = max(a.Seq, p.seq)
+	}
+	return a
+}
+
+// waitFor bounds how long anything may take to arrive.
+const waitFor = 30 * time.Second
+
+// wait waits for a condition that reading brings about. mu is held.
+func (c *crowd) wait(ok func() bool) error {
+	late := false
+	defer time.AfterFunc(waitFor, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		late = true
+		c.cond.Broadcast()
+	}).Stop()
+	for !ok() {
+		switch {
+		case c.total.Closed > 0:
+			return fmt.Errorf("%d connections ended", c.total.Closed)
+		case late:
+			return fmt.Errorf("waited %s in vain: %+v", waitFor, c.total)
+		}
+		c.cond.Wait()
+	}
+	return nil
 }
 
 func (c *crowd) all(f func(*peer) bool) bool {
@@ -154,7 +189,7 @@ func (c *crowd) dial(q ask) (answer, error) {
 		if strings.Contains(path, "%d") {
 			path = fmt.Sprintf(path, q.First+i)
 		}
-		fd, err := handshake(q.Addr, path)
+		fd, err := handshake(q.Addr, path, q.Buffer)
 		if err != nil {
 			return answer{}, fmt.Errorf("connection %d: %w", i, err)
 		}
@@ -277,32 +312,40 @@ func (c *crowd) begun(p *peer) {
 	if p.head[0]&0x0f != 1 {
 		return // control
 	}
+	p.texts++
 	text := p.head[header:p.n]
 	body := p.length - int64(header)
 	switch p.kind {
 	case "centrifuge": // messages of one size, joined by newlines
 		if bytes.HasPrefix(text, []byte(`{"push":`)) {
-			c.total.Deltas += (body + 1) / (p.size + 1)
+			n := (body + 1) / (p.size + 1)
+			p.seq += n
+			c.total.Deltas += n
 		} else {
 			c.total.States++
 		}
 	case "plain":
+		p.seq++
 		c.total.Deltas++
+		p.sample()
 	case "harness": // a delta takes the client from one seq to the next
 		seq := seqIn(text)
 		switch {
 		case bytes.HasPrefix(text, []byte(`{"type":"delta"`)):
 			c.total.Deltas += seq - p.seq
-			p.deltas += seq - p.seq
 			p.seq = seq
-			if p.sampled {
-				p.samples = append(p.samples, sample{seq, monotonic()})
-			}
+			p.sample()
 		case bytes.HasPrefix(text, []byte(`{"type":"state"`)):
 			c.total.States++
-			p.states++
 			p.seq = seq
 		}
+	}
+}
+
+// sample notes when the peer came to where it is.
+func (p *peer) sample() {
+	if p.sampled {
+		p.samples = append(p.samples, sample{p.seq, monotonic()})
 	}
 }
 
@@ -322,8 +365,9 @@ func seqIn(text []byte) int64 {
 }
 
 // handshake opens a blocking socket and upgrades it. Nothing behind the
-// answer's headers is read.
-func handshake(addr, path string) (int, error) {
+// answer's headers is read. buffer is the size of the receive buffer; 0 lets the
+// kernel choose.
+func handshake(addr, path string, buffer int) (int, error) {
 	ap, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return -1, err
@@ -331,6 +375,11 @@ func handshake(addr, path string) (int, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
+	}
+	if buffer > 0 {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer); err != nil {
+			return -1, err
+		}
 	}
 	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}); err != nil {
 		return -1, err

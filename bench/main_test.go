@@ -26,7 +26,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	shelf.close()
 	os.Exit(code)
 }
 

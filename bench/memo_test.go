@@ -28,5 +28,10 @@ func (m *memo[K, V]) get(tb testing.TB, key K, measure func(testing.TB, K) V) V 
 }
 
 var (
-	fanouts memo[int, fanout]
+	fanouts   memo[int, fanout]
+	histories memo[struct{}, history]
+	parkeds   memo[string, parked]
+	wakes     memo[struct{}, wake]
+	durable   memo[int, appends]
+	sparse    memo[struct{}, latency]
 )

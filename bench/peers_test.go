@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/centrifugal/centrifuge"
 	"github.com/coder/websocket"
@@ -39,7 +40,9 @@ func serveCentrifuge() (*other, error) {
 		return nil, err
 	}
 	o := &other{node: node}
-	o.http, o.addr, err = listen(&o.wg, centrifuge.NewWebsocketHandler(node, centrifuge.WebsocketConfig{}))
+	o.http, o.addr, err = listen(&o.wg, centrifuge.NewWebsocketHandler(node, centrifuge.WebsocketConfig{
+		PingPongConfig: centrifuge.PingPongConfig{PingInterval: time.Hour, PongTimeout: time.Minute}, // the crowd does not answer
+	}))
 	return o, err
 }
 
@@ -50,7 +53,9 @@ func (o *other) publish(data []byte) error {
 }
 
 // pushed is how centrifuge writes a publication in its JSON protocol.
-func pushed(data []byte) string { return fmt.Sprintf(`{"push":{"channel":"c","pub":{"data":%s}}}`, data) }
+func pushed(data []byte) string {
+	return fmt.Sprintf(`{"push":{"channel":"c","pub":{"data":%s}}}`, data)
+}
 
 // serveCoder holds sockets the usual way: a goroutine per connection that
 // reads. Each gets a snapshot first, and an answer to what it sends.

@@ -77,6 +77,10 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	return receipt, nil
 }
 
+// maxSteers bounds what people can say to one turn: its messages stay in memory
+// until it ends.
+const maxSteers = 256
+
 func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error) {
 	if known, ok := m.state.Keyed(c.ClientKey); ok {
 		return known, nil
@@ -87,6 +91,8 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 	switch t := m.state.Turn; {
 	case t == nil || t.Cancelling:
 		return harness.Receipt{}, harness.ErrNotRunning
+	case t.Steers >= maxSteers:
+		return harness.Receipt{}, fmt.Errorf("the turn was spoken to %d times: %w", t.Steers, harness.ErrQueueFull)
 	case m.engine == "":
 		return harness.Receipt{}, fmt.Errorf("the turn waits for an approval since a restart: %w", harness.ErrNotRunning)
 	}
@@ -203,7 +209,7 @@ func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt
 	}
 	p := c.Patch
 	change := &harness.SessionState{
-		Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt,
+		Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt, AgentProfile: p.Agent,
 	}
 	if p.PermissionMode != nil {
 		change.ApprovalMode = approvalMode(*p.PermissionMode)

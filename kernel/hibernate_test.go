@@ -237,3 +237,31 @@ func TestAtIsTheFoldOfThePrefix(t *testing.T) {
 		}
 	})
 }
+
+// A snapshot that cannot be read costs time, not the session.
+func TestDamagedSnapshotIsFoldedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "say hello", nil)
+		r.submit("one")
+		want := r.conversation(r.rest())
+		pass(time.Minute)
+		snap, err := r.mem.LoadSnapshot(t.Context(), r.id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap.State = []byte(`{"broken`)
+		snap.Seq++ // the newest, ahead of the good one
+		e := harness.NewEvent(r.id, snap.Seq, time.Now(), "", &harness.HookEvent{Kind: "test"})
+		if err := r.mem.Append(t.Context(), harness.Commit{Session: r.id, After: snap.Seq - 1, Events: []harness.Event{e}, Summary: r.state().Summary()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.mem.SaveSnapshot(t.Context(), snap); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.conversation(r.state()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		r.submit("two")
+		r.rest()
+	})
+}

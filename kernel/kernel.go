@@ -128,7 +128,7 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		SessionID: id, Status: harness.Idle, Kind: cmp.Or(n.Kind, harness.Chat), UserID: n.User,
 		Engine: n.Engine, Directory: n.Directory,
 		Model: n.Config.Model, PermissionMode: n.Config.PermissionMode, ThinkLevel: n.Config.Effort,
-		MaxTurns: n.Config.MaxTurns, SystemPrompt: n.Config.SystemPrompt,
+		MaxTurns: n.Config.MaxTurns, SystemPrompt: n.Config.SystemPrompt, AgentProfile: n.Config.Agent,
 	}
 	if n.Title != "" {
 		first.Title = &n.Title

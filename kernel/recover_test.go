@@ -9,6 +9,7 @@ import (
 
 	"harness"
 	"harness/kernel"
+	"harness/store/faulty"
 )
 
 func TestBootClosesWhatACrashLeftOpen(t *testing.T) {
@@ -67,11 +68,12 @@ func TestOneBadSessionDoesNotStopRecovery(t *testing.T) {
 		other.submit("go")
 		synctest.Wait()
 		c := &rig{t: t, mem: r.mem.Clone(), id: r.id}
-		broken := harness.Snapshot{Session: other.id, Seq: other.state().Seq, State: []byte("{")}
-		if err := c.mem.SaveSnapshot(t.Context(), broken); err != nil {
-			t.Fatal(err)
-		}
-		c.boot(c.mem, "echo", nil)
+		c.boot(faulty.Wrap(c.mem, func(op faulty.Op) faulty.Fault {
+			if op.Method == faulty.Read && op.Session == other.id {
+				return faulty.Fault{Before: harness.ErrCorrupt}
+			}
+			return faulty.Fault{}
+		}), "echo", nil)
 		if n, err := c.k.Recover(t.Context()); n != 2 || err != nil {
 			t.Errorf("Recover: %d, %v", n, err)
 		}

@@ -99,10 +99,11 @@ func (k *Kernel) load(ctx context.Context, id harness.SessionID, at harness.Seq)
 		snap, err := k.snaps.LoadSnapshot(ctx, id, at)
 		switch {
 		case err == nil:
-			if st, err = harness.DecodeState(snap.State); err != nil {
-				return nil, 0, err
+			if head, err := harness.DecodeState(snap.State); err == nil {
+				st, kept = head, snap.Seq
+			} else { // the log has it all, too
+				k.log.Error("snapshot cannot be read, folding the whole log", "session", id, "seq", snap.Seq, "err", err)
 			}
-			kept = snap.Seq
 		case harness.AsError(err) != harness.ErrNotFound:
 			return nil, 0, err
 		}

@@ -134,3 +134,17 @@ func TestUnreadSteerGoesToTheNextAttempt(t *testing.T) {
 		}
 	})
 }
+
+func TestSteersOfOneTurnAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "hang", nil)
+		r.submit("go")
+		synctest.Wait()
+		for range 256 {
+			r.do(harness.Steer{Parts: harness.TextPart("more")})
+		}
+		r.refused(harness.ErrQueueFull, harness.Steer{Parts: harness.TextPart("too much")})
+		r.do(harness.Cancel{})
+		r.rest()
+	})
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,7 +24,7 @@ type where struct{ data, store *string }
 func (f *flags) where() where {
 	return where{
 		data:  f.String("data", dataHome(f.p.getenv), "`DIR` that holds the database"),
-		store: f.String("store", "sqlite", "where sessions live: sqlite[:`PATH`] or memory"),
+		store: f.String("store", "sqlite", "`STORE` that keeps the sessions: sqlite, sqlite:PATH or memory"),
 	}
 }
 
@@ -51,5 +52,9 @@ func (w where) open(ctx context.Context, read bool) (harness.Store, error) {
 			return nil, fmt.Errorf("data directory: %w: %w", err, harness.ErrStorage)
 		}
 	}
-	return openStore(ctx, *w.store, place{data: data, read: read})
+	st, err := openStore(ctx, *w.store, place{data: data, read: read})
+	if read && errors.Is(err, harness.ErrNotFound) {
+		return nil, fmt.Errorf("nothing is stored in %s yet: %w", data, harness.ErrNotFound)
+	}
+	return st, err
 }

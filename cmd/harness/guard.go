@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"syscall"
 
 	"harness"
 )
@@ -22,7 +24,10 @@ func listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("--addr %s: only loopback addresses are served, because requests are not authenticated: %w", addr, harness.ErrInvalid)
 	}
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--addr %s: another program listens there; choose another port, or 0 for any that is free", addr)
+	case err != nil:
 		return nil, fmt.Errorf("--addr %s: %w", addr, err)
 	}
 	return l, nil

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"harness"
@@ -37,6 +38,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	name           string // of the subcommand
 }
 
 func main() {
@@ -46,7 +48,7 @@ func main() {
 	os.Exit(p.main(ctx, os.Args[1:]))
 }
 
-// usageError is a mistake on the command line; the usage has been printed.
+// usageError is a mistake on the command line; the user has been told.
 var usageError = errors.New("usage")
 
 // main runs one subcommand and returns the exit code: 0, 1 for a failure, 2
@@ -65,6 +67,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 		if c.name != args[0] {
 			continue
 		}
+		p.name = c.name
 		err := c.run(ctx, p, args[1:])
 		switch {
 		case err == nil, errors.Is(err, flag.ErrHelp):
@@ -72,7 +75,8 @@ func (p *program) main(ctx context.Context, args []string) int {
 		case errors.Is(err, usageError):
 			return 2
 		}
-		fmt.Fprintf(p.stderr, "harness %s: %v\n", c.name, err)
+		text := strings.TrimSuffix(err.Error(), ": "+harness.ErrInvalid.Text) // what is before says it better
+		fmt.Fprintf(p.stderr, "harness %s: %s\n", p.name, visible(text))
 		if hint := hints[harness.AsError(err)]; hint != "" {
 			fmt.Fprintln(p.stderr, hint)
 		}
@@ -86,7 +90,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 // hints say what a person can do about an error.
 var hints = map[*harness.Error]string{
 	harness.ErrLocked:  "Stop the other server, or choose another directory with --data.",
-	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup, or choose another directory with --data.",
+	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup.",
 	harness.ErrStorage: "Check that the directory is writable and that the disk has room.",
 }
 

@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests run it as another user
+		panic(err)
+	}
 	binary = filepath.Join(dir, "harness")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		os.Stderr.Write(out)

@@ -18,9 +18,15 @@ func (p *program) print(st *harness.State, asJSON bool) error {
 	if st.Reason != "" {
 		fmt.Fprintf(&b, " (%s)", st.Reason)
 	}
-	fmt.Fprintf(&b, "  at event %d, %s\n", st.Seq, st.Updated.Format("2006-01-02 15:04:05 MST"))
+	fmt.Fprintf(&b, "  at event %d, %s\n", st.Seq, st.Updated.Local().Format("2006-01-02 15:04:05 MST"))
+	if st.Title != "" && (len(st.Messages) == 0 || !strings.HasPrefix(st.Messages[0].Content.String(), strings.TrimSuffix(st.Title, "…"))) {
+		fmt.Fprintf(&b, "%s\n", clean(st.Title, 200))
+	}
+	if st.From != nil {
+		fmt.Fprintf(&b, "branch of %s at event %d\n", st.From.Session, st.From.Seq)
+	}
 	if st.Error != "" {
-		fmt.Fprintf(&b, "error: %s\n", visible(st.Error))
+		fmt.Fprintf(&b, "error: %s\n", st.Error)
 	}
 	for _, m := range st.Messages {
 		fmt.Fprintf(&b, "\n%s", m.Role)
@@ -28,7 +34,7 @@ func (p *program) print(st *harness.State, asJSON bool) error {
 			fmt.Fprintf(&b, " [%s]", m.Status)
 		}
 		b.WriteByte('\n')
-		paragraph(&b, visible(m.Content.String()))
+		paragraph(&b, m.Content.String())
 		for _, c := range m.Calls {
 			fmt.Fprintf(&b, "  ▸ %s %s [%s]\n", clean(c.Name, 60), clean(string(c.Input), 80), c.Status)
 		}
@@ -36,7 +42,7 @@ func (p *program) print(st *harness.State, asJSON bool) error {
 	for _, a := range st.Pending {
 		fmt.Fprintf(&b, "\n? %s: %s (%s, call %s)\n", clean(a.Tool, 60), clean(a.Description, 100), a.ID, clean(string(a.Call), 60))
 	}
-	_, err := fmt.Fprint(p.stdout, b.String())
+	_, err := fmt.Fprint(p.stdout, visible(b.String()))
 	return err
 }
 
@@ -49,12 +55,35 @@ func paragraph(b *strings.Builder, text string) {
 	}
 }
 
-// visible is text that cannot move a terminal's cursor.
+// visible is text that cannot move a terminal's cursor, nor turn around what
+// is read.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if steers(r) && r != '\n' && r != '\t' {
 			return '·'
 		}
 		return r
 	}, s)
+}
+
+// clean is text for one line of a terminal, bounded.
+func clean(s string, limit int) string {
+	r := []rune(s)
+	for i := range r {
+		if r[i] == '\n' || r[i] == '\t' || r[i] == '\r' {
+			r[i] = ' '
+		} else if steers(r[i]) {
+			r[i] = '·'
+		}
+	}
+	if len(r) > limit {
+		r = append(r[:limit-1], '…')
+	}
+	return string(r)
+}
+
+// steers reports whether a terminal obeys r instead of showing it: control
+// characters and those that change the direction of writing.
+func steers(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

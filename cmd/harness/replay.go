@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 
@@ -20,25 +22,26 @@ func replay(ctx context.Context, p *program, args []string) error {
 	if err := f.parse(args, 1, 1); err != nil {
 		return err
 	}
-	events, closeLog, err := openLog(ctx, w, f.Arg(0))
+	events, closeLog, err := openLog(ctx, w, f.args[0])
 	if err != nil {
 		return err
 	}
 	defer closeLog()
 	state, err := fold(events, harness.Seq(*at))
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.Arg(0), err)
+		return err
 	}
 	return p.print(state, *asJSON)
 }
 
 // openLog reads a file if there is one of that name, else a stored session.
 func openLog(ctx context.Context, w where, arg string) (iter.Seq2[harness.Event, error], func(), error) {
-	if file, err := os.Open(arg); err == nil {
+	file, err := os.Open(arg)
+	if err == nil {
 		return archive.Read(file), func() { file.Close() }, nil
 	}
-	id, err := harness.ParseSessionID(arg)
-	if err != nil {
+	id, bad := harness.ParseSessionID(arg)
+	if !errors.Is(err, fs.ErrNotExist) || bad != nil { // it cannot be meant as an id
 		return nil, nil, err
 	}
 	st, err := w.open(ctx, true)

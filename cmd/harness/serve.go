@@ -33,7 +33,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		"harness serve --engine script:demo.script --store memory")
 	addr := f.String("addr", "127.0.0.1:7717", "`HOST:PORT` to listen on; port 0 takes a free one")
 	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
-	engine := f.String("engine", "script", "what runs turns: script (a demo) or script:`FILE`")
+	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
@@ -83,7 +83,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		log.Info("recovered sessions", "count", n)
 	}
 	srv := &http.Server{
-		Handler: guard(listener.Addr(), routes(hub)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: guard(listener.Addr(), routes(ctx, hub)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headFor, IdleTimeout: idleFor, MaxHeaderBytes: maxHead,
 	}
 	p.welcome(listener.Addr(), *w.store, *engine)
@@ -119,16 +119,22 @@ func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener
 	return err
 }
 
-// routes is the whole HTTP surface.
-func routes(hub *delta.Hub) http.Handler {
+// routes is the whole HTTP surface. The server is alive as long as it answers,
+// and ready until ctx ends.
+func routes(ctx context.Context, hub *delta.Hub) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /ws", hub)
-	ok := func(rw http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		fmt.Fprintln(rw, `{"ok":true}`)
-	}
-	mux.HandleFunc("GET /healthz", ok)
-	mux.HandleFunc("GET /readyz", ok)
+	})
+	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		if ctx.Err() != nil {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+		fmt.Fprintf(rw, "{\"ok\":%t}\n", ctx.Err() == nil)
+	})
 	mux.HandleFunc("GET /{$}", func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintf(rw, welcomePage, release, r.Host)

@@ -28,6 +28,7 @@ type process struct {
 	ws     string // ws://host:port/ws
 	http   string
 	exited chan error
+	conns  []*conn
 
 	mu     sync.Mutex // guards stderr
 	stderr bytes.Buffer
@@ -50,8 +51,13 @@ var listens = regexp.MustCompile(`listens on (http://\S+)`)
 // start runs the server and waits until it says where it listens.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, exited: make(chan error, 1)}
-	p.cmd = exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	return launch(t, invocation(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...))
+}
+
+// launch is start with a command that the caller made.
+func launch(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, exited: make(chan error, 1)}
 	p.cmd.Stderr = p
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -93,6 +99,21 @@ func (p *process) kill() {
 func (p *process) stop() int {
 	p.t.Helper()
 	p.cmd.Process.Signal(syscall.SIGTERM)
+	var reading sync.WaitGroup
+	for _, c := range p.conns { // a client that hears the goodbye answers it
+		reading.Go(func() {
+			for err := error(nil); err == nil; {
+				_, err = c.read()
+			}
+		})
+	}
+	defer reading.Wait()
+	return p.wait()
+}
+
+// wait returns the exit code; -1 is the end by a signal.
+func (p *process) wait() int {
+	p.t.Helper()
 	select {
 	case err := <-p.exited:
 		p.exited <- err
@@ -138,6 +159,7 @@ func (p *process) mustDial(query string) *conn {
 		p.t.Fatalf("dial %s: %v\n%s", query, err, p.errors())
 	}
 	p.t.Cleanup(func() { c.ws.CloseNow() })
+	p.conns = append(p.conns, c)
 	return c
 }
 

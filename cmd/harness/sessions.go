@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -29,33 +27,48 @@ func sessions(ctx context.Context, p *program, args []string) error {
 		if run, ok := verbs[args[0]]; ok {
 			return run(ctx, p, args[1:])
 		}
+		if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+			fmt.Fprint(p.stdout, sessionsHelp)
+			return nil
+		}
+		fmt.Fprintf(p.stderr, "harness sessions: unknown verb %q\n\n", args[0])
 	}
-	fmt.Fprint(p.stderr, `Look at stored sessions and move them.
-
-Usage:
-  harness sessions ls [--status S] [--user U] [--json]   list, newest first
-  harness sessions show [--json] SESSION                 print the conversation
-  harness sessions export [--out FILE] SESSION           write its log as JSON lines
-  harness sessions import FILE                           take such a file in
-  harness sessions rm SESSION...                         delete
-
-ls, show and export work beside a running server; import and rm need it stopped.
-`)
-	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-		return nil
-	}
+	fmt.Fprint(p.stderr, sessionsHelp)
 	return usageError
 }
 
+const sessionsHelp = `Look at stored sessions and move them.
+
+Usage:
+  harness sessions ls     [flags]           list them, newest first
+  harness sessions show   [flags] SESSION   print the conversation
+  harness sessions export [flags] SESSION   write the log as JSON lines
+  harness sessions import [flags] FILE      take such a file in
+  harness sessions rm     [flags] SESSION…  delete for good
+
+ls, show and export work beside a running server; import and rm need it stopped.
+` + "`harness sessions VERB --help` tells more.\n"
+
 func list(ctx context.Context, p *program, args []string) error {
-	f := p.flags("sessions ls", "[flags]", "List sessions, newest first.", "harness sessions ls --status awaiting_approval")
-	status := f.String("status", "", "only sessions with this `STATUS`")
+	f := p.flags("sessions ls", "[flags]", "List sessions, newest first.",
+		"harness sessions ls --status awaiting_approval", "harness sessions ls --json | jq -r .session_id")
+	status := f.String("status", "", "only sessions with this `STATUS`, such as idle, running, awaiting_approval or failed")
 	user := f.String("user", "", "only sessions of this `USER`")
-	limit := f.Int("limit", 0, "at most `N`")
+	limit := f.Int("limit", 0, "at most `N` sessions; 0 is all")
 	asJSON := f.Bool("json", false, "one JSON object a line")
 	w := f.where()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
+	}
+	filter := harness.Filter{User: *user, Limit: *limit}
+	if *status != "" {
+		filter.Statuses = []harness.Status{harness.Status(*status)}
+	}
+	switch {
+	case *status != "" && !slices.Contains(harness.Statuses(), filter.Statuses[0]):
+		return f.mistake(fmt.Sprintf("--status %q is not one of %s", *status, words(harness.Statuses())))
+	case *limit < 0:
+		return f.mistake("--limit is negative")
 	}
 	st, err := w.open(ctx, true)
 	if errors.Is(err, harness.ErrNotFound) { // nobody has made one yet
@@ -65,13 +78,8 @@ func list(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer st.Close()
-	filter := harness.Filter{User: *user, Limit: *limit}
-	if *status != "" {
-		filter.Statuses = []harness.Status{harness.Status(*status)}
-	}
 	enc := json.NewEncoder(p.stdout)
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
-	head := func() { fmt.Fprintln(table, "SESSION\tSTATUS\tUSER\tMESSAGES\tEVENTS\tUPDATED\tTITLE") }
 	n := 0
 	for s, err := range st.List(ctx, filter) {
 		if err != nil {
@@ -84,9 +92,10 @@ func list(ctx context.Context, p *program, args []string) error {
 			continue
 		}
 		if n == 1 {
-			head()
+			fmt.Fprintln(table, "SESSION\tSTATUS\tUSER\tMESSAGES\tEVENTS\tUPDATED\tTITLE")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", s.Session, s.Status, dash(s.User), s.Messages, s.Seq, s.Updated.Local().Format(time.DateTime), clean(s.Title, 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", clean(string(s.Session), harness.MaxID), clean(string(s.Status), 20), cmp.Or(clean(s.User, 24), "-"),
+			s.Messages, s.Seq, s.Updated.Local().Format(time.DateTime), clean(s.Title, 60))
 	}
 	if n == 0 && !*asJSON {
 		fmt.Fprintln(p.stderr, "no sessions")
@@ -94,25 +103,16 @@ func list(ctx context.Context, p *program, args []string) error {
 	return table.Flush()
 }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// clean is text for one line of a terminal: no control characters, bounded.
-func clean(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
+// words lists a set for a person.
+func words[T ~string](set []T) string {
+	var b strings.Builder
+	for i, w := range set {
+		if i > 0 {
+			b.WriteString(", ")
 		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
+		b.WriteString(string(w))
 	}
-	return s
+	return b.String()
 }
 
 func show(ctx context.Context, p *program, args []string) error {
@@ -127,13 +127,13 @@ func show(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer st.Close()
-	id, err := harness.ParseSessionID(f.Arg(0))
+	id, err := harness.ParseSessionID(f.args[0])
 	if err != nil {
 		return err
 	}
 	state, err := fold(st.Read(ctx, id, 0), 0)
 	if err != nil {
-		return fmt.Errorf("%s: %w", id, err)
+		return err
 	}
 	return p.print(state, *asJSON)
 }
@@ -151,7 +151,7 @@ func export(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer st.Close()
-	id, err := harness.ParseSessionID(f.Arg(0))
+	id, err := harness.ParseSessionID(f.args[0])
 	if err != nil {
 		return err
 	}
@@ -168,103 +168,26 @@ func export(ctx context.Context, p *program, args []string) error {
 	return nil
 }
 
-func importSession(ctx context.Context, p *program, args []string) error {
-	f := p.flags("sessions import", "FILE", "Take in a session that was exported. - is standard input.", "harness sessions import session.jsonl")
-	w := f.where()
-	if err := f.parse(args, 1, 1); err != nil {
-		return err
-	}
-	events, err := readAll(p, f.Arg(0))
-	if err != nil {
-		return err
-	}
-	if len(events) == 0 {
-		return fmt.Errorf("%s has no events: %w", f.Arg(0), harness.ErrInvalid)
-	}
-	st, err := w.open(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	id := events[len(events)-1].Session
-	known, err := prefix(st.Read(ctx, id, 0), events)
-	if err != nil {
-		return fmt.Errorf("%s: %w", id, err)
-	}
-	if err := take(ctx, st, id, events, known); err != nil {
-		return fmt.Errorf("import %s: %w", id, err)
-	}
-	fmt.Fprintf(p.stdout, "%s: %d events, %d new\n", id, len(events), len(events)-known)
-	return nil
-}
-
-// prefix is how many of events a log already has. A log that has others is
-// ErrExists. So an import that was cut short can be done again.
-func prefix(log iter.Seq2[harness.Event, error], events []harness.Event) (int, error) {
-	n := 0
-	for e, err := range log {
-		switch {
-		case errors.Is(err, harness.ErrNotFound):
-			return 0, nil
-		case err != nil:
-			return 0, err
-		case n == len(events) || !bytes.Equal(e.JSON(), events[n].JSON()):
-			return 0, fmt.Errorf("a session of this name has another log: %w", harness.ErrExists)
-		}
-		n++
-	}
-	return n, nil
-}
-
-// importBatch is how many events become durable together.
-const importBatch = 500
-
-// take appends the events that the log does not have yet.
-func take(ctx context.Context, st harness.Store, id harness.SessionID, events []harness.Event, known int) error {
-	state := new(harness.State)
-	for _, e := range events[:known] {
-		state.Apply(e)
-	}
-	for batch := range slices.Chunk(events[known:], importBatch) {
-		after := state.Seq
-		for _, e := range batch {
-			state.Apply(e)
-		}
-		if err := st.Append(ctx, harness.Commit{Session: id, After: after, Events: batch, Summary: state.Summary()}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readAll reads a whole archive and checks its seal before anything is done
-// with it.
-func readAll(p *program, path string) ([]harness.Event, error) {
-	in := p.stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = io.Reader(file)
-	}
-	var events []harness.Event
-	for e, err := range archive.Read(in) {
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		events = append(events, e)
-	}
-	return events, nil
-}
-
 func remove(ctx context.Context, p *program, args []string) error {
-	f := p.flags("sessions rm", "SESSION...", "Delete sessions for good. A session with branches is refused.", "harness sessions rm ses_01…")
+	f := p.flags("sessions rm", "[flags] SESSION…", "Delete sessions for good. A session with branches is refused.",
+		"harness sessions rm ses_01…", "harness sessions ls --user me --json | jq -r .session_id | xargs harness sessions rm")
 	w := f.where()
 	if err := f.parse(args, 1, -1); err != nil {
 		return err
 	}
+	var ids []harness.SessionID
+	for _, arg := range f.args {
+		id, err := harness.ParseSessionID(arg)
+		if err != nil {
+			return fmt.Errorf("%q: %w", arg, err)
+		}
+		ids = append(ids, id)
+	}
+	look, err := w.open(ctx, true) // so that no database is made only to find nothing in it
+	if err != nil {
+		return err
+	}
+	look.Close()
 	st, err := w.open(ctx, false)
 	if err != nil {
 		return err
@@ -274,13 +197,9 @@ func remove(ctx context.Context, p *program, args []string) error {
 	if !ok {
 		return fmt.Errorf("--store %s: %w", *w.store, harness.ErrUnsupported)
 	}
-	for _, arg := range f.Args() {
-		id, err := harness.ParseSessionID(arg)
-		if err == nil {
-			err = remover.Remove(ctx, id)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", arg, err)
+	for _, id := range ids {
+		if err := remover.Remove(ctx, id); err != nil {
+			return err
 		}
 		fmt.Fprintln(p.stdout, id, "deleted")
 	}

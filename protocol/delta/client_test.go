@@ -29,6 +29,7 @@ type server struct {
 	store  harness.Store
 	hub    *delta.Hub
 	engine *script.Engine
+	web    *httptest.Server
 	url    string
 	close  func()
 }
@@ -39,6 +40,12 @@ func serve(t testing.TB, src string, opts *kernel.Options) *server {
 }
 
 func serveOn(t testing.TB, st harness.Store, src string, opts *kernel.Options, dopts *delta.Options) *server {
+	t.Helper()
+	return serveAs(t, (*httptest.Server).Start, st, src, opts, dopts)
+}
+
+// serveAs starts the listener as start does: with TLS or without.
+func serveAs(t testing.TB, start func(*httptest.Server), st harness.Store, src string, opts *kernel.Options, dopts *delta.Options) *server {
 	t.Helper()
 	s, err := script.Parse(src)
 	if err != nil {
@@ -55,8 +62,9 @@ func serveOn(t testing.TB, st harness.Store, src string, opts *kernel.Options, d
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(hub)
-	sv := &server{t: t, k: k, store: st, hub: hub, engine: engine, url: "ws" + strings.TrimPrefix(web.URL, "http") + "/ws"}
+	web := httptest.NewUnstartedServer(hub)
+	start(web)
+	sv := &server{t: t, k: k, store: st, hub: hub, engine: engine, web: web, url: "ws" + strings.TrimPrefix(web.URL, "http") + "/ws"}
 	closed := false
 	sv.close = func() {
 		if closed {
@@ -79,20 +87,23 @@ type client struct {
 	ws    *websocket.Conn
 	tree  object.Tree
 	seq   uint64
+	beat  uint64 // the position in the last hb
 	acks  map[string]uint64
 	errs  []wireError
 	kinds []string // types of all frames, in order
+
+	largest int // bytes of the largest frame
 }
 
 type wireError struct{ Message, Code, CommandID string }
 
-const patience = 20 * time.Second
+const patience = 10 * time.Second
 
 func (s *server) dial(query string) *client {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ws, resp, err := websocket.Dial(ctx, s.url+query, nil)
+	ws, resp, err := websocket.Dial(ctx, s.url+query, &websocket.DialOptions{HTTPClient: s.web.Client()})
 	if err != nil {
 		status := ""
 		if resp != nil {
@@ -131,6 +142,11 @@ func (c *client) readErr(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return c.take(data)
+}
+
+// take applies one frame.
+func (c *client) take(data []byte) error {
 	var m struct {
 		Type       string
 		Seq        uint64
@@ -144,6 +160,7 @@ func (c *client) readErr(ctx context.Context) error {
 		return fmt.Errorf("frame %s: %w", data, err)
 	}
 	c.kinds = append(c.kinds, m.Type)
+	c.largest = max(c.largest, len(data))
 	switch m.Type {
 	case "state":
 		c.seq = m.Seq
@@ -157,10 +174,14 @@ func (c *client) readErr(ctx context.Context) error {
 			return fmt.Errorf("frame %s on %s: %w", data, c.json(), err)
 		}
 	case "ack":
+		if _, ok := c.acks[m.CommandID]; ok {
+			return fmt.Errorf("a second ack of %s", m.CommandID)
+		}
 		c.acks[m.CommandID] = m.Seq
 	case "error":
 		c.errs = append(c.errs, wireError{m.Message, m.Code, m.CommandID})
 	case "hb":
+		c.beat = m.Seq
 	default:
 		return fmt.Errorf("frame of unknown type: %s", data)
 	}

@@ -29,9 +29,12 @@ const (
 func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w, id, err := h.parse(r)
 	if err != nil {
-		status := http.StatusBadRequest
-		if errors.Is(err, harness.ErrNotFound) {
+		status := http.StatusServiceUnavailable
+		switch {
+		case errors.Is(err, harness.ErrNotFound):
 			status = http.StatusNotFound
+		case errors.Is(err, harness.ErrInvalid):
+			status = http.StatusBadRequest
 		}
 		http.Error(rw, harness.ClientText(err), status)
 		return
@@ -43,7 +46,7 @@ func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // parse reads the query.
 func (h *Hub) parse(r *http.Request) (*watcher, harness.SessionID, error) {
 	q := r.URL.Query()
-	w := &watcher{user: q.Get("userId")}
+	w := &watcher{user: strings.Clone(q.Get("userId"))} // else it would keep the whole request line
 	if w.user != "" {
 		if err := harness.CheckID("userId", w.user); err != nil {
 			return nil, "", err
@@ -84,7 +87,7 @@ func roundWindow(n uint64) int {
 func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID, error) {
 	switch {
 	case name != "":
-		id, err := harness.ParseSessionID(name)
+		id, err := harness.ParseSessionID(strings.Clone(name))
 		if err != nil {
 			return "", err
 		}
@@ -111,11 +114,19 @@ func (h *Hub) Opened(c *socket.Conn) {
 		h.beats[w] = struct{}{}
 		h.mu.Unlock()
 	}
-	h.enter(w.join, w)
+	id := w.join
+	w.join = ""
+	h.enter(id, w)
 }
 
 // Closed is its last.
-func (h *Hub) Closed(c *socket.Conn, _ error) { h.leave(c.Tag().(*watcher)) }
+func (h *Hub) Closed(c *socket.Conn, _ error) {
+	w := c.Tag().(*watcher)
+	h.mu.Lock()
+	delete(h.beats, w)
+	h.mu.Unlock()
+	h.leave(w)
+}
 
 // Writable lets a watcher that was blocked go on, in a goroutine of its own:
 // the socket's must not wait for a room.
@@ -126,24 +137,25 @@ func (h *Hub) Writable(c *socket.Conn) {
 }
 
 func (h *Hub) unblock(w *watcher) {
-	r := w.room.Load()
-	if r == nil {
+	r := w.locked()
+	if r == nil { // on its way to another room, where it is not blocked; or gone
 		return
 	}
-	h.mu.Lock()
-	r.mu.Lock()
 	w.blocked = false
 	w.pump()
 	wants := w.stale && w.ready()
-	feeding := r.feeding && r.show != nil
-	if wants && !feeding {
-		r.start()
-	}
 	r.mu.Unlock()
-	h.mu.Unlock()
-	if wants && feeding {
-		r.catchUp(h.ctx)
+	if !wants {
+		return
 	}
+	h.mu.Lock()
+	if w.room.Load() == r {
+		r.mu.Lock()
+		r.start()
+		r.mu.Unlock()
+	}
+	h.mu.Unlock()
+	r.catchUp(h.ctx) // the feed may be waiting for the session, not for us
 }
 
 // Refused answers a message that was not even read.
@@ -184,8 +196,7 @@ func (h *Hub) Message(c *socket.Conn, text []byte) {
 }
 
 func (h *Hub) tell(w *watcher, payload []byte) {
-	if r := w.room.Load(); r != nil {
-		r.mu.Lock()
+	if r := w.locked(); r != nil {
 		defer r.mu.Unlock()
 		w.tell(payload)
 	}
@@ -205,13 +216,17 @@ func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
 			return harness.Receipt{}, err
 		}
 		h.leave(w)
+		w.since = 0 // was about the session it left
 		h.enter(q.Session, w)
 		r = w.room.Load()
 	}
-	if err := r.found(ctx, w.user); err != nil {
-		return harness.Receipt{}, err
-	}
 	receipt, err := h.k.Do(ctx, r.id, q.by(w.user))
+	if errors.Is(err, harness.ErrNotFound) {
+		if err := r.found(ctx, w.user); err != nil {
+			return harness.Receipt{}, err
+		}
+		receipt, err = h.k.Do(ctx, r.id, q.by(w.user))
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer within %s; the command may still take effect: %w", doFor, harness.ErrUnavailable)
 	}

@@ -106,6 +106,7 @@ func (h *Hub) Clients() int { return h.srv.Len() }
 // Shutdown closes all connections with 1001 and returns when nothing of the
 // hub runs any more, or at the end of ctx.
 func (h *Hub) Shutdown(ctx context.Context) error {
+	defer context.AfterFunc(ctx, h.stop)() // commands that still wait are not waited for longer
 	err := h.srv.Shutdown(ctx)
 	h.mu.Lock()
 	h.closed = true
@@ -149,7 +150,6 @@ func (h *Hub) enter(id harness.SessionID, w *watcher) {
 func (h *Hub) leave(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.beats, w)
 	r := w.room.Load()
 	if r == nil {
 		return
@@ -175,15 +175,19 @@ func (h *Hub) leave(w *watcher) {
 func (h *Hub) woke(id harness.SessionID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r := h.rooms[id]; r != nil {
-		h.spawn(func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
+	if h.rooms[id] == nil {
+		return
+	}
+	h.spawn(func() { // a room's mutex may be taken for long
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if r := h.rooms[id]; r != nil { // still, or again
 			r.mu.Lock()
 			defer r.mu.Unlock()
+			r.woken = true
 			r.start()
-		})
-	}
+		}
+	})
 }
 
 // beat tells clients that asked for it that the line is alive: pages cannot
@@ -203,9 +207,10 @@ func (h *Hub) beat() {
 			}
 			h.mu.Unlock()
 			for _, w := range all {
-				if r := w.room.Load(); r != nil {
-					r.mu.Lock()
-					w.tell(appendHeartbeat(nil, w.at(r), now))
+				if r := w.locked(); r != nil {
+					if w.ready() && !w.stale && !w.behind() { // else what is on its way tells the same
+						w.tell(appendHeartbeat(nil, w.at(r), now))
+					}
 					r.mu.Unlock()
 				}
 			}

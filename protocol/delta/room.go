@@ -21,6 +21,7 @@ type room struct {
 	seq      harness.Seq // where watchers that miss nothing are
 	show     *show       // while feeding
 	missing  bool        // no such session yet: the first command makes it
+	woken    bool        // the session has gone on since it was parked
 	feeding  bool
 	again    bool // something happened that the feed may have missed: look once more before it ends
 	cancel   context.CancelFunc
@@ -78,12 +79,12 @@ func (r *room) end(ctx context.Context) bool {
 	if again && ctx.Err() == nil {
 		return false
 	}
-	r.feeding = false
+	r.feeding, r.cancel = false, nil
 	r.park()
 	switch {
 	case again: // everybody had left, and somebody came
 		r.start()
-	case len(r.watchers) == 0:
+	case len(r.watchers) == 0 && r.hub.rooms[r.id] == r:
 		delete(r.hub.rooms, r.id)
 	}
 	return true
@@ -128,14 +129,19 @@ func (r *room) follow(ctx context.Context) error {
 	return nil
 }
 
-// begin makes the show for a session that was parked at a position, so that
-// its watchers go on with deltas, and returns that position.
+// begin makes the show for a session that was parked at a position and woke,
+// so that its watchers go on with deltas, and returns that position. Of one
+// that sleeps the stored state is as good, and is read only once.
 func (r *room) begin(ctx context.Context) harness.Seq {
 	r.mu.Lock()
-	seq, ready := r.seq, r.show != nil
+	seq, ready, woken := r.seq, r.show != nil, r.woken
+	r.woken = false
 	r.mu.Unlock()
-	if seq == 0 || ready {
+	switch {
+	case seq == 0 || ready:
 		return seq
+	case !woken:
+		return 0
 	}
 	st, err := r.hub.k.At(ctx, r.id, seq)
 	if err != nil {
@@ -201,13 +207,15 @@ func (r *room) update(up harness.Update) {
 		return
 	}
 	if s.timer == nil {
-		s.timer = time.AfterFunc(wait, func() {
+		var t *time.Timer
+		t = time.AfterFunc(wait, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if r.show == s {
+			if r.show == s && s.timer == t { // else it fired while others flushed
 				r.flush()
 			}
 		})
+		s.timer = t
 	}
 }
 

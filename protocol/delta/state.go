@@ -101,12 +101,6 @@ func (r *room) vacant(ctx context.Context) {
 // empty state, which is all that the new session's first event shows: they go
 // on from there.
 func (r *room) found(ctx context.Context, user string) error {
-	r.mu.Lock()
-	missing := r.missing
-	r.mu.Unlock()
-	if !missing {
-		return nil
-	}
 	_, err := r.hub.k.Create(ctx, harness.NewSession{ID: r.id, User: user})
 	made := err == nil
 	if !made && harness.AsError(err) != harness.ErrExists {
@@ -115,7 +109,7 @@ func (r *room) found(ctx context.Context, user string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.missing && made {
-		r.seq, r.show = 1, nil
+		r.seq, r.show, r.again, r.woken = 1, nil, true, true
 		for _, w := range r.watchers {
 			w.lane = nil
 		}

@@ -37,6 +37,21 @@ const maxDirect = 64 << 10
 // closeSlow is RFC 6455's code for "try again later".
 const closeSlow = 1013
 
+// locked is the watcher's room with its mutex taken, or nil if it has none.
+func (w *watcher) locked() *room {
+	for {
+		r := w.room.Load()
+		if r == nil {
+			return nil
+		}
+		r.mu.Lock()
+		if w.room.Load() == r { // it stays: a watcher moves under its room's mutex
+			return r
+		}
+		r.mu.Unlock()
+	}
+}
+
 // ready reports whether the socket stands between two frames and takes bytes.
 func (w *watcher) ready() bool {
 	return w.conn != nil && !w.blocked && len(w.rest) == 0 && len(w.direct) == 0

@@ -26,18 +26,32 @@ type stmt struct {
 }
 
 func dial(path string, pragmas ...string) (*conn, error) {
-	dc, err := new(sqlite.Driver).Open("file:" + (&url.URL{Path: path}).EscapedPath())
+	return dialURI(uri(path), pragmas...)
+}
+
+// uri names a file to SQLite.
+func uri(path string) string { return "file:" + (&url.URL{Path: path}).EscapedPath() }
+
+func dialURI(uri string, pragmas ...string) (*conn, error) {
+	dc, err := new(sqlite.Driver).Open(uri)
 	if err != nil {
 		return nil, err
 	}
 	c := &conn{Conn: dc, stmts: map[string]*stmt{}}
-	for _, p := range pragmas {
-		if err := c.script("PRAGMA " + p); err != nil {
-			c.close()
-			return nil, fmt.Errorf("pragma %s: %w", p, err)
-		}
+	if err := c.pragmas(pragmas...); err != nil {
+		c.close()
+		return nil, err
 	}
 	return c, nil
+}
+
+func (c *conn) pragmas(settings ...string) error {
+	for _, p := range settings {
+		if err := c.script("PRAGMA " + p); err != nil {
+			return fmt.Errorf("pragma %s: %w", p, err)
+		}
+	}
+	return nil
 }
 
 func (c *conn) close() error {

@@ -10,10 +10,12 @@ import (
 
 // SQLite's primary result codes that mean something to us.
 const (
-	codeError   = 1
-	codeCorrupt = 11
-	codeFull    = 13
-	codeNotADB  = 26
+	codeError    = 1
+	codeReadOnly = 8
+	codeCorrupt  = 11
+	codeFull     = 13
+	codeCantOpen = 14
+	codeNotADB   = 26
 )
 
 // code is the primary result code of err, or 0.
@@ -33,10 +35,10 @@ func classify(err error) error {
 	case errors.As(err, new(*harness.Error)):
 		return err
 	}
-	switch code(err) {
-	case codeCorrupt, codeNotADB:
+	switch code := code(err); {
+	case code == codeCorrupt, code == codeNotADB:
 		return fmt.Errorf("%w: %w", err, harness.ErrCorrupt)
-	case codeFull:
+	case noRoom(err):
 		return fmt.Errorf("no space left: %w: %w", err, harness.ErrStorage)
 	}
 	return fmt.Errorf("%w: %w", err, harness.ErrStorage)

@@ -55,23 +55,30 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// prepare dials the writing connection, checks that it can write and that the
-// database is ours and readable, and creates the schema in an empty one.
+// prepare dials the writing connection, checks that the database is ours,
+// readable and can be written, and creates the schema in an empty one. It
+// leaves a database that it refuses as it is.
 func prepare(path string, cacheKB int) (*conn, error) {
-	c, err := dial(path,
-		"busy_timeout=5000", "page_size=8192", "auto_vacuum=INCREMENTAL", "journal_mode=WAL", "synchronous=FULL",
-		"fullfsync=ON", "checkpoint_fullfsync=ON", // macOS; no effect elsewhere
-		"wal_autocheckpoint=4000", "journal_size_limit=67108864", "temp_store=MEMORY", fmt.Sprintf("cache_size=-%d", cacheKB))
+	c, err := dial(path, "busy_timeout=5000")
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(*conn) error{checkEngine, checkWritable, checkFormat} {
-		if err := check(c); err != nil {
+	for _, step := range []func(*conn) error{checkOurs, settings(cacheKB), checkEngine, checkWritable, checkFormat} {
+		if err := step(c); err != nil {
 			c.close()
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// settings are the writing connection's. Some are written into the file.
+func settings(cacheKB int) func(*conn) error {
+	return func(c *conn) error {
+		return c.pragmas("page_size=8192", "auto_vacuum=INCREMENTAL", "journal_mode=WAL", "synchronous=FULL",
+			"fullfsync=ON", "checkpoint_fullfsync=ON", // macOS; no effect elsewhere
+			"wal_autocheckpoint=4000", "journal_size_limit=67108864", "temp_store=MEMORY", fmt.Sprintf("cache_size=-%d", cacheKB))
+	}
 }
 
 func checkEngine(c *conn) error {
@@ -95,9 +102,9 @@ func checkEngine(c *conn) error {
 
 func checkWritable(c *conn) error { return c.script("BEGIN IMMEDIATE; ROLLBACK") }
 
-// checkFormat is a look at the header and the schema, not at the data: its cost
-// does not grow with the database.
-func checkFormat(c *conn) error {
+// checkOurs refuses a database that something else, or a newer build, made. It
+// only reads.
+func checkOurs(c *conn) error {
 	app, _, err := c.number("PRAGMA application_id")
 	if err != nil {
 		return err
@@ -106,8 +113,25 @@ func checkFormat(c *conn) error {
 	if err != nil {
 		return err
 	}
+	have, _, err := c.number("SELECT count(*) FROM sqlite_schema")
+	switch {
+	case err != nil:
+		return err
+	case app == 0 && version == 0 && have == 0: // empty
+		return nil
+	case app != applicationID:
+		return fmt.Errorf("a database of something else: %w", harness.ErrInvalid)
+	case version > format:
+		return fmt.Errorf("written in format %d, this build reads up to %d: %w", version, format, harness.ErrUnsupported)
+	}
+	return nil
+}
+
+// checkFormat looks at the schema, or makes it in an empty database. It does
+// not look at the data: its cost does not grow with the database.
+func checkFormat(c *conn) error {
 	var have []string
-	err = c.query(func(r []driver.Value) bool {
+	err := c.query(func(r []driver.Value) bool {
 		name, _ := r[0].(string)
 		have = append(have, name)
 		return true
@@ -115,12 +139,8 @@ func checkFormat(c *conn) error {
 	switch {
 	case err != nil:
 		return err
-	case app == 0 && version == 0 && len(have) == 0:
+	case len(have) == 0:
 		return c.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", schema, applicationID, format))
-	case app != applicationID:
-		return fmt.Errorf("a database of something else: %w", harness.ErrInvalid)
-	case version > format:
-		return fmt.Errorf("written in format %d, this build reads up to %d: %w", version, format, harness.ErrUnsupported)
 	}
 	for _, name := range objects {
 		if !slices.Contains(have, name) {

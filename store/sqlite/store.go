@@ -19,6 +19,7 @@ type Options struct {
 // Store is a harness.Store, Snapshotter and Remover on one database file.
 type Store struct {
 	path    string
+	uri     string // what readers dial
 	cacheKB int
 	lock    *os.File
 	queue   *queue
@@ -54,7 +55,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{path: path, cacheKB: o.CacheKB, lock: file, queue: newQueue(), readers: make(chan *conn, o.Readers)}
+	s := &Store{path: path, uri: uri(path), cacheKB: o.CacheKB, lock: file, queue: newQueue(), readers: make(chan *conn, o.Readers)}
 	for range o.Readers {
 		s.readers <- nil
 	}
@@ -109,7 +110,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	}
 	var err error
 	if c == nil {
-		c, err = dial(s.path, "busy_timeout=5000", "query_only=1", fmt.Sprintf("cache_size=-%d", s.cacheKB/4))
+		c, err = dialURI(s.uri, "busy_timeout=5000", "query_only=1", fmt.Sprintf("cache_size=-%d", s.cacheKB/4))
 	}
 	if err == nil {
 		err = f(c)

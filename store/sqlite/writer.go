@@ -16,8 +16,9 @@ type writer struct {
 	dead     error                        // why nothing can be written any more
 }
 
-// maxKnown bounds the writer's memory of sessions: about 3 MB.
-const maxKnown = 16 << 10
+// maxKnown bounds the writer's memory of sessions: about 0.4 MB. A session that
+// is not in it costs one row read more.
+const maxKnown = 2 << 10
 
 func newWriter(c *conn) *writer {
 	return &writer{conn: c, known: map[harness.SessionID]*known{}, sweeping: true}

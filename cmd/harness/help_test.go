@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every command explains itself on standard output and succeeds. The texts are
+// in testdata/help.txt; UPDATE=1 rewrites it.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	for _, args := range [][]string{
+		{"help"}, {"serve", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
+		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"}, {"replay", "--help"}, {"version", "--help"},
+	} {
+		o := invoke(t, args...)
+		if o.code != 0 || o.stderr != "" {
+			t.Errorf("harness %v: exit code %d\n%s", args, o.code, o.stderr)
+		}
+		if len(args) > 1 && args[0] != "version" && args[1] != "--help" || args[0] == "serve" || args[0] == "replay" {
+			if !strings.Contains(o.stdout, "\nExamples:\n  harness "+strings.Join(args[:len(args)-1], " ")) {
+				t.Errorf("harness %v has no example:\n%s", args, o.stdout)
+			}
+		}
+		for line := range strings.Lines(o.stdout) {
+			if len([]rune(line)) > 140 || strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
+				t.Errorf("harness %v: a line is too long or ends in spaces: %q", args, line)
+			}
+		}
+		all.WriteString("$ harness " + strings.Join(args, " ") + "\n" + o.stdout + "\n")
+	}
+	golden := filepath.Join("testdata", "help.txt")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != all.String() {
+		t.Errorf("%s differs (%v); run with UPDATE=1 to accept\n%s", golden, err, &all)
+	}
+	for _, args := range [][]string{{"-h"}, {"-help"}, {"--help"}} {
+		if got := mustRun(t, args...); !strings.Contains(all.String(), got) || got == "" {
+			t.Errorf("harness %v is not the help", args)
+		}
+	}
+	for _, args := range [][]string{{"serve", "-h"}, {"sessions", "help"}, {"sessions", "ls", "ses_x", "-h"}} {
+		if got := mustRun(t, args...); !strings.Contains(all.String(), got) || got == "" {
+			t.Errorf("harness %v is not its help:\n%s", args, got)
+		}
+	}
+}
+
+func TestMistakesExitWith2AndSayWhereToReadOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args  []string
+		words []string
+	}{
+		{nil, []string{"Usage:", "harness serve"}},
+		{[]string{"frobnicate"}, []string{`unknown command "frobnicate"`, "Usage:"}},
+		{[]string{"sessions"}, []string{"Usage:", "harness sessions ls"}},
+		{[]string{"sessions", "frobnicate"}, []string{`unknown verb "frobnicate"`, "harness sessions ls"}},
+		{[]string{"sessions", "ls", "--frobnicate"}, []string{"unknown flag --frobnicate", "harness sessions ls --help"}},
+		{[]string{"sessions", "ls", "--limit", "many"}, []string{`"many"`, "--limit"}},
+		{[]string{"sessions", "ls", "ses_x"}, []string{`unexpected argument "ses_x"`}},
+		{[]string{"sessions", "rm"}, []string{"missing: SESSION"}},
+		{[]string{"replay"}, []string{"missing: SESSION|FILE"}},
+		{[]string{"version", "x"}, []string{`unexpected argument "x"`}},
+	} {
+		mustFail(t, 2, c.words, c.args...)
+	}
+}
+
+func TestVersionIsOneLine(t *testing.T) {
+	t.Parallel()
+	if out := mustRun(t, "version"); !strings.HasPrefix(out, "harness "+release) || strings.Count(out, "\n") != 1 {
+		t.Errorf("version says %q", out)
+	}
+}

@@ -1,0 +1,66 @@
+package rpc
+
+import (
+	"harness"
+)
+
+// The codes of S4.
+const (
+	codeParse            = -32700
+	codeInvalidRequest   = -32600
+	codeMethodNotFound   = -32601
+	codeInvalidParams    = -32602
+	codeInternal         = -32603
+	codeThreadNotFound   = -32001
+	codeTurnBusy         = -32002
+	codeTurnNotFound     = -32003
+	codeApprovalNotFound = -32004
+)
+
+// rpcError is the error of an answer. Data has a stable word beside the number.
+type rpcError struct {
+	Code    int        `json:"code"`
+	Message string     `json:"message"`
+	Data    *errorData `json:"data,omitempty"`
+}
+
+type errorData struct {
+	Code  string `json:"code"`
+	Field string `json:"field,omitempty"`
+}
+
+// codes says which number stands for each member of the closed set.
+var codes = map[*harness.Error]int{
+	harness.ErrInvalid:      codeInvalidParams,
+	harness.ErrTooLarge:     codeInvalidParams,
+	harness.ErrNotFound:     codeThreadNotFound,
+	harness.ErrExists:       codeInvalidParams,
+	harness.ErrTurnNotFound: codeTurnNotFound,
+	harness.ErrNotRunning:   codeTurnNotFound,
+	harness.ErrBusy:         codeTurnBusy,
+	harness.ErrQueueFull:    codeTurnBusy,
+	harness.ErrNoApproval:   codeApprovalNotFound,
+	harness.ErrDecided:      codeApprovalNotFound,
+	harness.ErrUnsupported:  codeInvalidParams,
+	harness.ErrUnavailable:  codeInternal,
+	harness.ErrConflict:     codeInternal,
+	harness.ErrStorage:      codeInternal,
+	harness.ErrCorrupt:      codeInternal,
+	harness.ErrLocked:       codeInternal,
+	harness.ErrInternal:     codeInternal,
+}
+
+// asError is what a client may know of err.
+func asError(err error) *rpcError {
+	e := harness.AsError(err)
+	code, ok := codes[e]
+	if !ok {
+		e, code = harness.ErrInternal, codeInternal
+	}
+	return &rpcError{Code: code, Message: harness.ClientText(err), Data: &errorData{Code: e.Code}}
+}
+
+// badParam refuses a parameter by name.
+func badParam(field, why string) *rpcError {
+	return &rpcError{Code: codeInvalidParams, Message: field + ": " + why, Data: &errorData{Code: "invalid", Field: field}}
+}
