@@ -175,9 +175,9 @@ func firstLine(s string, limit int) string {
 }
 
 func (s *State) applyTurnStart(e Event, p *TurnStart) {
-	t := &ActiveTurn{ID: p.TurnID, Attempt: p.Attempt, Engine: p.Engine, Fresh: p.Fresh, Item: p.ItemID, Started: e.Time}
+	t := &ActiveTurn{ID: p.TurnID, Attempt: p.Attempt, Engine: p.Engine, Fresh: p.Fresh, Item: p.ItemID, Started: e.Time, Began: e.Seq}
 	if s.Turn != nil && s.Turn.ID == p.TurnID { // another attempt
-		t.Prompt, t.First, t.Open = s.Turn.Prompt, s.Turn.First, s.Turn.Open
+		t.Prompt, t.First, t.Open, t.Began = s.Turn.Prompt, s.Turn.First, s.Turn.Open, s.Turn.Began
 		s.closeMessages()
 	} else {
 		t.First = s.Count()

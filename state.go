@@ -97,6 +97,7 @@ type ActiveTurn struct {
 	Steers     int        `json:"steers,omitempty"`  // how often people spoke to it
 	Steered    bool       `json:"steered,omitempty"` // output from here on goes to a new message
 	Started    time.Time  `json:"started"`
+	Began      Seq        `json:"began,omitempty"` // where the turn's first turn_start is
 }
 
 // OpenCall is a tool call without an outcome.

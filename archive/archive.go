@@ -9,6 +9,7 @@ package archive
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -82,9 +83,12 @@ func read(r io.Reader, yield func(harness.Event) bool) error {
 	var n, last uint64
 	for line := 1; lines.Scan(); line++ {
 		raw := lines.Bytes()
-		var s seal
-		if json.Unmarshal(raw, &s) == nil && s.Archive != 0 {
-			return check(s, n, hex.EncodeToString(sum.Sum(nil)), lines.Scan())
+		var s struct {
+			seal
+			Seq json.RawMessage `json:"seq"` // an event may have a field of any name, and has this one
+		}
+		if bytes.HasPrefix(raw, []byte(`{"archive":`)) && json.Unmarshal(raw, &s) == nil && s.Archive != 0 && s.Seq == nil {
+			return check(s.seal, n, hex.EncodeToString(sum.Sum(nil)), lines.Scan())
 		}
 		sum.Write(raw)
 		sum.Write([]byte{'\n'})

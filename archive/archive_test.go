@@ -56,6 +56,23 @@ func TestReadingGivesTheSameBytesBack(t *testing.T) {
 	}
 }
 
+// An event keeps fields that this build does not know, even one that is called
+// like the seal's.
+func TestAnEventIsNeverTakenForTheSeal(t *testing.T) {
+	line := `{"archive":1,"seq":1,"id":"ses_a.1","ts":"2026-01-02T03:04:05.678Z","session_id":"ses_a","type":"token","tier":"default","payload":{"item_id":"itm_a","text":"x"}}`
+	e, err := harness.DecodeEvent([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := archive.Write(&b, func(yield func(harness.Event, error) bool) { yield(e, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := read(b.String()); n != 1 || err != nil || !strings.HasPrefix(b.String(), line+"\n") {
+		t.Errorf("%d events, %v from\n%s", n, err, &b)
+	}
+}
+
 func TestDamageIsFound(t *testing.T) {
 	whole := write(t, 20)
 	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")

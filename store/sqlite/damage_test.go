@@ -114,10 +114,21 @@ func TestANewerFormatAndAForeignDatabaseAreRefused(t *testing.T) {
 	t.Parallel()
 	newer := filled(t)
 	rewrite(t, newer, func(b []byte) []byte { b[63] = 9; return b }) // user_version
-	mustRefuse(t, newer, harness.ErrUnsupported, "format 9")
 	foreign := filled(t)
-	rewrite(t, foreign, func(b []byte) []byte { b[71]++; return b }) // application_id
-	mustRefuse(t, foreign, harness.ErrInvalid, "something else")
+	rewrite(t, foreign, func(b []byte) []byte { b[71]++; b[18], b[19] = 1, 1; return b }) // application_id, not in WAL mode
+	for path, refuse := range map[string]func(){
+		newer:   func() { mustRefuse(t, newer, harness.ErrUnsupported, "format 9") },
+		foreign: func() { mustRefuse(t, foreign, harness.ErrInvalid, "something else") },
+	} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuse()
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("%s was changed, %v", path, err)
+		}
+	}
 }
 
 // TestAFlippedBitInALogIsFound damages one letter of one event: everything

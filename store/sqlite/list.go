@@ -100,6 +100,9 @@ func listPage(c *conn, f harness.Filter, before *listed, n int) ([]listed, error
 
 // listQuery is one walk of one index, newest first.
 func listQuery(f harness.Filter, status harness.Status, before *listed, n int) (string, []driver.Value) {
+	if before == nil && f.Session != "" && f.Parent == "" && f.User == "" && status == "" && f.Kind == "" {
+		return rowColumns + "id = ?", []driver.Value{string(f.Session)} // SQLite plans a range anew for every value
+	}
 	if before == nil {
 		before = &listed{updated: math.MaxInt64}
 	}

@@ -65,6 +65,10 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		return nil, fmt.Errorf("open %s: %w", path, classify(err))
 	}
 	s.writer = newWriter(c)
+	if err := s.writer.watch(path); err != nil {
+		unlock(file)
+		return nil, fmt.Errorf("open %s: %w", path, errors.Join(err, c.close()))
+	}
 	s.running.Go(func() { s.writer.run(s.queue) })
 	return s, nil
 }

@@ -14,6 +14,7 @@ type writer struct {
 	known    map[harness.SessionID]*known // what the table says, for sessions in use
 	sweeping bool                         // there may be removed sessions whose rows are still there
 	dead     error                        // why nothing can be written any more
+	files    []placed                     // what is written to
 }
 
 // maxKnown bounds the writer's memory of sessions: about 0.4 MB. A session that
@@ -80,6 +81,11 @@ func (w *writer) transact(group []*task) (answers []error, err error) {
 			return nil, w.failed(err, false)
 		}
 		answers[i] = err
+	}
+	if err := w.inPlace(); err != nil {
+		w.failed(err, false)
+		w.dead = err
+		return nil, err
 	}
 	if _, err := w.exec("COMMIT"); err != nil {
 		return nil, w.failed(err, true)

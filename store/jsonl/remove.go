@@ -1,0 +1,76 @@
+package jsonl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"harness"
+)
+
+// Remove implements [harness.Remover]. When it returns the thread is gone and
+// its id is free.
+func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
+	fail := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return fmt.Errorf("remove %s: %w", id, err)
+	}
+	if !s.owner {
+		return fail(errClosed)
+	}
+	if _, err := s.index(ctx); err != nil { // finds every branch
+		return fail(err)
+	}
+	apply := func(w *writer, t *task) {
+		w.commit()
+		t.done <- w.remove(id)
+	}
+	return fail(s.queue.do(ctx, &task{apply: apply}, true))
+}
+
+func (w *writer) remove(id harness.SessionID) error {
+	s := w.s
+	t, _, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	if other := s.branchOf(id); other != "" {
+		return fmt.Errorf("%s branches from it: %w", other, harness.ErrConflict)
+	}
+	w.logs.drop(t)
+	t.files.Lock()
+	defer t.files.Unlock()
+	threads := filepath.Join(s.dir, threadsDir)
+	bin, err := os.MkdirTemp(threads, removedName+"*")
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, harness.ErrStorage)
+	}
+	if err := os.Rename(s.threadDir(id), filepath.Join(bin, "thread")); err != nil {
+		return fmt.Errorf("%w: %w", errors.Join(err, os.Remove(bin)), harness.ErrStorage)
+	}
+	s.mu.Lock()
+	t.removed = true
+	delete(s.threads, id)
+	delete(s.dirty, t)
+	s.order.remove(keyOf(t.row))
+	s.mu.Unlock()
+	err = syncDir(threads)
+	os.RemoveAll(bin) // or after the next open
+	return err
+}
+
+// branchOf returns a thread whose history continues in id, if there is one.
+func (s *Store) branchOf(id harness.SessionID) harness.SessionID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.threads {
+		if t.from != nil && t.from.Session == id && t.id != id {
+			return t.id
+		}
+	}
+	return ""
+}
