@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,8 @@ type server struct {
 	web    *httptest.Server
 	url    string
 	close  func()
+
+	shutdown func(context.Context) error // of the hub, once
 }
 
 func serve(t testing.TB, src string, opts *kernel.Options) *server {
@@ -66,6 +69,11 @@ func serveAs(t testing.TB, start func(*httptest.Server), st harness.Store, src s
 	start(web)
 	sv := &server{t: t, k: k, store: st, hub: hub, engine: engine, web: web, url: "ws" + strings.TrimPrefix(web.URL, "http") + "/ws"}
 	closed := false
+	var once sync.Once
+	sv.shutdown = func(ctx context.Context) (err error) {
+		once.Do(func() { err = hub.Shutdown(ctx) })
+		return err
+	}
 	sv.close = func() {
 		if closed {
 			return
@@ -73,7 +81,7 @@ func serveAs(t testing.TB, start func(*httptest.Server), st harness.Store, src s
 		closed = true
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		hub.Shutdown(ctx)
+		sv.shutdown(ctx)
 		web.Close()
 		k.Close()
 	}
@@ -188,6 +196,16 @@ func (c *client) take(data []byte) error {
 	return nil
 }
 
+// count is how many frames of a kind have come.
+func (c *client) count(kind string) (n int) {
+	for _, k := range c.kinds {
+		if k == kind {
+			n++
+		}
+	}
+	return n
+}
+
 func (c *client) json() []byte { return c.tree.AppendJSON(nil) }
 
 // state is what the client has been told.
@@ -205,9 +223,12 @@ func (c *client) state() state {
 // until reads frames until the state satisfies a condition.
 func (c *client) until(what string, cond func(state) bool) state {
 	c.t.Helper()
-	for {
-		if s := c.state(); len(c.kinds) > 0 && cond(s) {
-			return s
+	for looked := false; ; {
+		if n := len(c.kinds); n > 0 && (!looked || c.kinds[n-1] == "state" || c.kinds[n-1] == "delta") {
+			if s := c.state(); cond(s) {
+				return s
+			}
+			looked = true
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		err := c.readErr(ctx)

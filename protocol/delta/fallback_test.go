@@ -24,7 +24,7 @@ func TestTheTypicalFlowOverConnectionsThatAreHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			src := "say Hello\nask bash {\"c\":1} \"May I\" => did\nrepeat 300\nsay " + longText + "\nend\nsay bye\n"
+			src := "say Hello\nask bash {\"c\":1} \"May I\" => did\nrepeat 100\nsay " + longText + "\nend\nsay bye\n"
 			sv := serveAs(t, x.start, memory.New(), src, &kernel.Options{IdleAfter: 5 * time.Millisecond}, &delta.Options{Beat: 5 * time.Millisecond, Socket: x.opts})
 			a, b, w := sv.connect("?userId=u"), sv.connect("?userId=u&hb=1"), sv.connect("?userId=u&window=64")
 			for turn := range 3 {

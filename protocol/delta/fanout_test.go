@@ -33,12 +33,7 @@ func TestAThousandWatchersOfOneSession(t *testing.T) {
 	act.do(`{"type":"submit","prompt":"go"}`)
 	act.until("the turn ends", idle)
 	act.settle(sv)
-	deltas := 0
-	for _, k := range act.kinds {
-		if k == "delta" {
-			deltas++
-		}
-	}
+	deltas := act.count("delta")
 	sums := make([][32]byte, crowd)
 	for part := range 8 {
 		wg.Go(func() {

@@ -130,6 +130,9 @@ func (h *Hub) enter(id harness.SessionID, w *watcher) {
 	r := h.rooms[id]
 	if r == nil {
 		r = &room{hub: h, id: id}
+		if w.window == 0 { // an awake session may still know what came after it
+			r.seq, r.woken = w.since, true
+		}
 		h.rooms[id] = r
 	}
 	r.mu.Lock()

@@ -54,6 +54,15 @@ func (l *lane) finish() {
 	l.sent = seq
 }
 
+// mark lets clients go on both from the last frame and from here, behind
+// events that showed nothing: who is sent the state now is here.
+func (l *lane) mark() {
+	if seq := l.state().Seq; l.out.Len() == 0 && seq > l.sent {
+		l.ring.frames = append(l.ring.frames, frame{l.ring.end(), l.sent})
+		l.sent = seq
+	}
+}
+
 // wide reports whether the view has grown to twice its window.
 func (l *lane) wide() bool { return l.size > 0 && l.state().Count()-l.first > 2*l.size }
 

@@ -23,7 +23,7 @@ func TestABurstOfTokensBecomesFewFrames(t *testing.T) {
 	first := c.until("the first word", func(s state) bool { return s.last().Content != "" }).last().Content
 	c.until("all words", func(s state) bool { return len(s.last().Content) == 4000 })
 	took, frames := time.Since(begin), len(c.kinds)-before
-	if len(first) > 400 {
+	if len(first) > 2000 {
 		t.Errorf("the first frame has %d of 4000 bytes: it waited", len(first))
 	}
 	if most := int(took/(16*time.Millisecond)) + 3; frames > most {
@@ -51,14 +51,14 @@ func TestOnlyTextWaitsForTheWindow(t *testing.T) {
 // A stream slower than the window is sent piece by piece as it comes.
 func TestASparseStreamIsNotDelayed(t *testing.T) {
 	t.Parallel()
-	sv := serveOn(t, memory.New(), "say 1\ngate a\nsay 2\ngate b\nsay 3\ngate c\nsay 4\ngate d\n", &kernel.Options{Window: -1}, &delta.Options{Window: 50 * time.Millisecond})
+	sv := serveOn(t, memory.New(), "say 1\ngate a\nsay 2\ngate b\nsay 3\ngate c\nsay 4\ngate d\n", &kernel.Options{Window: -1}, &delta.Options{Window: 300 * time.Millisecond})
 	c := sv.connect("?userId=u")
 	c.do(`{"type":"submit","prompt":"go"}`)
 	want := ""
 	for i, gate := range []string{"a", "b", "c", "d"} {
 		want += string(rune('1' + i))
 		c.until("it said "+want, func(s state) bool { return s.last().Content == want })
-		<-time.After(60 * time.Millisecond) // a stream is sparse only if time passes
+		<-time.After(310 * time.Millisecond) // a stream is sparse only if time passes
 		before := time.Now()
 		sv.engine.Open(gate)
 		if gate == "d" {
@@ -66,7 +66,7 @@ func TestASparseStreamIsNotDelayed(t *testing.T) {
 		}
 		next := want + string(rune('2'+i))
 		c.until("it says more", func(s state) bool { return s.last().Content == next })
-		if took := time.Since(before); took > 45*time.Millisecond {
+		if took := time.Since(before); took > 250*time.Millisecond {
 			t.Errorf("%q came %v after it was said", next, took)
 		}
 	}

@@ -60,6 +60,7 @@ func (r *raw) next() (ws.Header, []byte, error) {
 // text is the payload of the next text frame.
 func (r *raw) text() []byte {
 	r.t.Helper()
+	r.nc.SetReadDeadline(time.Now().Add(patience))
 	for {
 		h, b, err := r.next()
 		if err != nil {

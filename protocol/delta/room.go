@@ -80,11 +80,12 @@ func (r *room) end(ctx context.Context) bool {
 		return false
 	}
 	r.feeding, r.cancel = false, nil
-	r.park()
-	switch {
-	case again: // everybody had left, and somebody came
+	if again { // everybody had left, and somebody came: where the others were
 		r.start()
-	case len(r.watchers) == 0 && r.hub.rooms[r.id] == r:
+		return true
+	}
+	r.park()
+	if len(r.watchers) == 0 && r.hub.rooms[r.id] == r {
 		delete(r.hub.rooms, r.id)
 	}
 	return true
@@ -120,7 +121,7 @@ func (r *room) follow(ctx context.Context) error {
 		case errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrConflict):
 			return err
 		case err != nil:
-			r.fail(err)
+			r.fail(nil, err)
 			return nil
 		}
 		r.update(up)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -177,5 +178,53 @@ func TestSinceOfAnEarlierFrameIsHonoured(t *testing.T) {
 			t.Errorf("since %d: frames %s", seq, strings.Join(d.kinds, " "))
 		}
 		d.ws.Close(websocket.StatusNormalClosure, "")
+	}
+}
+
+// With nobody there and the session asleep, what came after a place is only
+// in the store: the client may first hear that its place is known, and gets
+// the state.
+func TestSinceAnOlderPlaceOfASessionThatNobodyWatches(t *testing.T) {
+	t.Parallel()
+	sv := serve(t, "echo", &kernel.Options{IdleAfter: time.Millisecond})
+	id := sv.create("")
+	sv.talk(id, 3)
+	sv.asleep()
+	for _, place := range []int{1, 2, 5, 1 << 40} {
+		eventually(t, "nobody is there", func() bool { return sv.hub.Rooms() == 0 })
+		c := sv.dial(fmt.Sprintf("?sessionId=%s&since=%d", id, place))
+		c.settle(sv)
+		c.do(`{"type":"configure","config":{"maxTurns":5},"commandId":"k"}`)
+		c.untilAck("k")
+		c.ws.CloseNow()
+	}
+}
+
+// A state may stand behind events that showed nothing; both it and the frame
+// before them are places to go on from.
+func TestSinceBeforeAndBehindEventsThatShowNothing(t *testing.T) {
+	t.Parallel()
+	sv := serve(t, "echo", &kernel.Options{IdleAfter: time.Hour})
+	a := sv.connect("?userId=u")
+	a.do(`{"type":"submit","prompt":"hi"}`)
+	a.until("the turn ends", idle)
+	a.do(`{"type":"configure","config":{"maxTurns":5},"commandId":"k"}`)
+	a.untilAck("k")
+	b := sv.connect("?userId=u")
+	if b.seq <= a.seq {
+		t.Fatalf("the state is at %d, the last delta at %d", b.seq, a.seq)
+	}
+	watch := sv.connect("?userId=u")
+	a.ws.CloseNow()
+	b.ws.CloseNow()
+	watch.do(`{"type":"submit","prompt":"more"}`)
+	watch.until("the second turn ends", func(s state) bool { return idle(s) && len(s.Messages) == 4 })
+	for _, c := range []*client{a, b} {
+		c.reconnect(sv, since("u", c.seq))
+		c.until("it sees the second turn", func(s state) bool { return idle(s) && len(s.Messages) == 4 })
+		c.settle(sv)
+		if c.count("state") != 0 {
+			t.Errorf("frames %v, want deltas", c.kinds)
+		}
 	}
 }

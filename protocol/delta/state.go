@@ -16,7 +16,7 @@ func (r *room) catchUp(ctx context.Context) {
 		if s == nil {
 			var err error
 			if s, err = r.shoot(ctx, l); err != nil && ctx.Err() == nil {
-				r.fail(err)
+				r.fail(l, err)
 			}
 			if s == nil {
 				return
@@ -68,6 +68,7 @@ func (r *room) shoot(ctx context.Context, l *lane) (*shot, error) {
 		return nil, nil
 	}
 	r.flush()
+	l.mark()
 	st, off, first := l.state().Clone(), l.ring.end(), l.first
 	r.mu.Unlock()
 	var sealed [][]byte
@@ -118,14 +119,17 @@ func (r *room) found(ctx context.Context, user string) error {
 	return nil
 }
 
-// fail ends the connections of a session that cannot be shown.
-func (r *room) fail(err error) {
+// fail ends the connections of a session that cannot be shown: those that wait
+// for a state of a lane, or all if it is nil.
+func (r *room) fail(l *lane, err error) {
 	r.hub.log.Error("session cannot be shown", "session", r.id, "err", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.watchers {
-		w.tell(appendError(nil, "", err))
-		w.conn.Close(closeInternal, harness.AsError(err).Text)
+		if l == nil || w.lane == l && w.stale && w.ready() {
+			w.tell(appendError(nil, "", err))
+			w.conn.Close(closeInternal, harness.AsError(err).Text)
+		}
 	}
 }
 

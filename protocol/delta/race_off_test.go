@@ -1,0 +1,5 @@
+//go:build !race
+
+package delta_test
+
+const underRace = false
