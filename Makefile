@@ -40,6 +40,8 @@ lint: ## gofmt, vet, staticcheck
 
 bench: deps ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(PKG)
+	cd bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m .
+	cd bench && BENCH_GATES=1 $(GO) test -v -run TestGates -timeout 60m .
 
 long: deps ## the tests again with LONG=1 and the race detector (needs a C compiler)
 	LONG=1 $(GO) test -race -timeout 180m $(PKG)

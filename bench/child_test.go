@@ -104,9 +104,10 @@ type ask struct {
 	Path   string `json:"path,omitempty"` // with a %d: the number of the connection
 	N      int    `json:"n,omitempty"`
 	First  int    `json:"first,omitempty"`
-	Kind   string `json:"kind,omitempty"` // what is counted: see counters
-	Buffer int    `json:"buffer,omitempty"`
-	Size   int    `json:"size,omitempty"` // bytes of one message, where that is how they are counted
+	Kind   string `json:"kind,omitempty"`   // what is counted: see counters
+	Buffer int    `json:"buffer,omitempty"` // of the socket; 0 is the kernel's choice
+	Record int    `json:"record,omitempty"` // so many keep what they read
+	Size   int    `json:"size,omitempty"`   // bytes of one message, where that is how they are counted
 
 	Total int64  `json:"total,omitempty"` // await
 	Text  string `json:"text,omitempty"`  // send

@@ -98,10 +98,6 @@ func (c *crowd) do(q ask) (answer, error) {
 				return answer{}, err
 			}
 		}
-	case "record":
-		for _, p := range c.peers[q.First : q.First+q.N] {
-			p.record = true
-		}
 	case "recorded":
 		a := c.total
 		for _, p := range c.peers {
@@ -193,7 +189,7 @@ func (c *crowd) dial(q ask) (answer, error) {
 		if err != nil {
 			return answer{}, fmt.Errorf("connection %d: %w", i, err)
 		}
-		p := &peer{fd: fd, kind: q.Kind, size: int64(q.Size)}
+		p := &peer{fd: fd, kind: q.Kind, size: int64(q.Size), record: i < q.Record}
 		c.peers = append(c.peers, p)
 		c.byFD[fd] = p
 		if q.Kind == "centrifuge" {
@@ -257,9 +253,8 @@ func (c *crowd) walk(p *peer, b []byte) {
 			b = b[n:]
 			if p.want() == 0 {
 				p.skip = p.length - int64(p.n)
-				c.begun(p)
 				if p.skip == 0 {
-					p.n = 0
+					c.ended(p)
 				}
 			}
 			continue
@@ -268,7 +263,7 @@ func (c *crowd) walk(p *peer, b []byte) {
 		p.skip -= n
 		b = b[n:]
 		if p.skip == 0 {
-			p.n = 0
+			c.ended(p)
 		}
 	}
 }
@@ -300,8 +295,9 @@ func (p *peer) want() int {
 	return int(min(p.length, 64)) - p.n
 }
 
-// begun counts a frame whose beginning is there.
-func (c *crowd) begun(p *peer) {
+// ended counts a frame that is there to its end.
+func (c *crowd) ended(p *peer) {
+	defer func() { p.n = 0 }()
 	c.total.Frames++
 	header := 2
 	if p.head[1] == 126 {

@@ -131,10 +131,10 @@ type pourer struct {
 
 func startPour(tb testing.TB, watchers int, window time.Duration) *pourer {
 	tb.Helper()
-	return startPourOn(tb, memory.New(), newFaucet(), watchers, window)
+	return startPourOn(tb, memory.New(), newFaucet(), watchers, 0, window)
 }
 
-func startPourOn(tb testing.TB, st harness.Store, tap *faucet, watchers int, window time.Duration) *pourer {
+func startPourOn(tb testing.TB, st harness.Store, tap *faucet, watchers, record int, window time.Duration) *pourer {
 	tb.Helper()
 	p := &pourer{tap: tap, watchers: watchers}
 	do := delta.Options{Window: window}
@@ -146,7 +146,7 @@ func startPourOn(tb testing.TB, st harness.Store, tap *faucet, watchers int, win
 		tb.Fatal(err)
 	}
 	p.submit(tb, id, "pour")
-	p.crowd.ask(ask{Do: "dial", Addr: p.addr, Path: "/ws?sessionId=ses_fan", N: watchers, Kind: "harness"})
+	p.crowd.ask(ask{Do: "dial", Addr: p.addr, Path: "/ws?sessionId=ses_fan", N: watchers, Kind: "harness", Record: record})
 	p.crowd.ask(ask{Do: "states", Total: int64(watchers)})
 	return p
 }

@@ -34,4 +34,5 @@ var (
 	wakes     memo[struct{}, wake]
 	durable   memo[int, appends]
 	sparse    memo[struct{}, latency]
+	slows     memo[struct{}, slow]
 )

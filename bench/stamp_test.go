@@ -57,7 +57,7 @@ func measureLatency(tb testing.TB, _ struct{}) latency {
 		ticks = 2000
 	}
 	st, tap := newStamped(), newFaucet()
-	p := startPourOn(tb, st, tap, 1, 0)
+	p := startPourOn(tb, st, tap, 1, 0, 0)
 	defer p.close()
 	l := startBare(tb, 1)
 	defer l.close()

@@ -220,6 +220,16 @@ func (k *Kernel) Messages(ctx context.Context, id harness.SessionID, from, to in
 // At is the state of a session as it was at a position; 0 means now, as far as
 // it is durable. Its sealed messages are in the store.
 func (k *Kernel) At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error) {
+	if s := k.peek(id); s != nil && seq != 0 {
+		select {
+		case <-s.loaded:
+			if s.err == nil && s.origin.Seq == seq { // its watchers go on where it woke
+				return s.origin.Clone(), nil
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	st, _, err := k.load(ctx, id, seq)
 	return st, err
 }

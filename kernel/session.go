@@ -29,6 +29,7 @@ type session struct {
 	err      error              // why it could not be loaded
 	failed   error              // why it ended in the middle; set before the tail closes
 	tail     *tail              // set before loaded
+	origin   *harness.State     // what it woke with; set before loaded and never changed
 	m        *machine           // owned by run
 	host     *host              // of the running turn
 	stop     context.CancelFunc // ends the running turn
@@ -51,7 +52,7 @@ func (s *session) run(ctx context.Context) {
 		close(s.loaded)
 		return
 	}
-	s.save.last = kept
+	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
 	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
 	close(s.loaded)

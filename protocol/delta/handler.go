@@ -91,6 +91,9 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 		if err != nil {
 			return "", err
 		}
+		if h.shown(id) {
+			return id, nil
+		}
 		for _, err := range h.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
 			return id, err
 		}
@@ -103,6 +106,20 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 	default:
 		return harness.SessionID(h.opts.NewID(harness.SessionPrefix)), nil
 	}
+}
+
+// shown reports whether somebody is watching the session, which therefore
+// exists.
+func (h *Hub) shown(id harness.SessionID) bool {
+	h.mu.Lock()
+	r := h.rooms[id]
+	h.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seq > 0 && !r.missing
 }
 
 // Opened is the first word of a connection.

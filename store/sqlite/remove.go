@@ -16,7 +16,9 @@ const sweepRows = 64
 // its id is free; its rows are swept away later, between appends, and if need be
 // after the next open.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
-	if err := s.queue.do(ctx, &task{apply: func(w *writer) error { return w.remove(id) }}, true); err != nil {
+	err := s.queue.do(ctx, &task{apply: func(w *writer) error { return w.remove(id) }}, true)
+	s.ancestries.removed(id)
+	if err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	return nil

@@ -60,7 +60,7 @@ func blob(b []byte) []byte {
 func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harness.Seq) (harness.Snapshot, error) {
 	best := harness.Snapshot{Session: id}
 	err := s.read(ctx, func(c *conn) error {
-		parts, err := lineage(c, id)
+		parts, err := s.ancestry(c, id)
 		for _, p := range parts {
 			limit := p.limit
 			if at != 0 {
@@ -93,7 +93,7 @@ func (s *Store) Messages(ctx context.Context, id harness.SessionID, from, to int
 	return func(yield func([]byte, error) bool) {
 		var parts []part
 		err := s.read(ctx, func(c *conn) (err error) {
-			parts, err = lineage(c, id)
+			parts, err = s.ancestry(c, id)
 			return err
 		})
 		for at := from; at < to && err == nil; {

@@ -18,16 +18,17 @@ type Options struct {
 
 // Store is a harness.Store, Snapshotter and Remover on one database file.
 type Store struct {
-	path    string
-	uri     string // what readers dial
-	cacheKB int
-	lock    *os.File
-	queue   *queue
-	writer  *writer
-	running sync.WaitGroup // the writer's goroutine
-	readers chan *conn     // as many slots as readers; a nil one is not dialled yet
-	closing sync.Once
-	closed  error // what Close returned
+	path       string
+	uri        string // what readers dial
+	cacheKB    int
+	lock       *os.File
+	queue      *queue
+	writer     *writer
+	running    sync.WaitGroup // the writer's goroutine
+	readers    chan *conn     // as many slots as readers; a nil one is not dialled yet
+	closing    sync.Once
+	ancestries ancestries
+	closed     error // what Close returned
 }
 
 var errClosed = fmt.Errorf("the store is closed, or only open to look: %w", harness.ErrStorage)

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// TestGates holds the product to what was demanded of it. It takes minutes and
+// a quiet machine, so it runs only when asked for.
+func TestGates(t *testing.T) {
+	if os.Getenv("BENCH_GATES") != "1" {
+		t.Skip("set BENCH_GATES=1")
+	}
+	none := struct{}{}
+	for _, g := range []struct {
+		name    string
+		measure func(tb testing.TB) float64
+		limit   float64
+		least   bool // the limit is a lower one
+	}{
+		{"deltas to 1,000 watchers, times centrifuge", func(tb testing.TB) float64 {
+			f := fanouts.get(tb, 1000, measureFanout)
+			return f.ours.deltas / f.centrifuge.deltas
+		}, 5, true},
+		{"the same with the default windows", func(tb testing.TB) float64 {
+			f := fanouts.get(tb, 1000, measureFanout)
+			return f.merged.deltas / f.centrifuge.deltas
+		}, 5, true},
+		{"deltas to 1,000 watchers, per second", func(tb testing.TB) float64 {
+			return fanouts.get(tb, 1000, measureFanout).ours.deltas
+		}, 1.5e6, true},
+		{"resident bytes per parked session and socket", func(tb testing.TB) float64 {
+			return parkeds.get(tb, "harness", measureParked).rss
+		}, 1024, false},
+		{"goroutines per parked session and socket", func(tb testing.TB) float64 {
+			return parkeds.get(tb, "harness", measureParked).goroutines
+		}, 0.001, false}, // a few of the process's own come and go
+		{"attach to 1 M events, times 1 k", func(tb testing.TB) float64 {
+			return histories.get(tb, none, measureHistory).attach.grown()
+		}, 1.2, false},
+		{"CPU per event behind 1 M, times 1 k", func(tb testing.TB) float64 {
+			return grew(histories.get(tb, none, measureHistory).cost)
+		}, 1.2, false},
+		{"wake: µs more than awake", func(tb testing.TB) float64 {
+			w := wakes.get(tb, none, measureWake)
+			return float64((w.asleep - w.hot) / time.Microsecond)
+		}, 200, false},
+		{"connect to a sleeping session: CPU µs", func(tb testing.TB) float64 {
+			return float64(wakes.get(tb, none, measureWake).connect / time.Microsecond)
+		}, 350, false},
+		{"sessions woken by connecting", func(tb testing.TB) float64 {
+			return float64(wakes.get(tb, none, measureWake).woken)
+		}, 0, false},
+		{"heap bytes per stalled watcher", func(tb testing.TB) float64 {
+			return slows.get(tb, none, measureSlow).heap
+		}, 4 << 10, false},
+		{"p99 of those that read, times without stalled ones", func(tb testing.TB) float64 {
+			s := slows.get(tb, none, measureSlow)
+			return float64(s.with) / float64(s.without)
+		}, 1.2, false},
+		{"clients whose final state differs", func(tb testing.TB) float64 {
+			return float64(slows.get(tb, none, measureSlow).different)
+		}, 0, false},
+		{"sparse latency: p50 µs", func(tb testing.TB) float64 {
+			return float64(sparse.get(tb, none, measureLatency).p50 / time.Microsecond)
+		}, 150, false},
+		{"sparse latency: p99 µs", func(tb testing.TB) float64 {
+			return float64(sparse.get(tb, none, measureLatency).p99 / time.Microsecond)
+		}, 1000, false},
+		{"sparse latency: p50, times a bare write", func(tb testing.TB) float64 {
+			l := sparse.get(tb, none, measureLatency)
+			return float64(l.p50) / float64(l.raw50)
+		}, 1.1, false},
+		{"64 sessions' durable commands, times a flush each", func(tb testing.TB) float64 {
+			a := durable.get(tb, 64, measureAppends)
+			return float64(a.perAppend) / float64(a.floor)
+		}, 1, false},
+	} {
+		t.Run(g.name, func(t *testing.T) {
+			switch got := g.measure(t); {
+			case g.least && got < g.limit:
+				t.Errorf("%.4g, demanded at least %.4g", got, g.limit)
+			case !g.least && got > g.limit:
+				t.Errorf("%.4g, demanded at most %.4g", got, g.limit)
+			default:
+				t.Logf("%.4g (limit %.4g)", got, g.limit)
+			}
+		})
+	}
+}
