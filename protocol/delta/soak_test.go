@@ -134,6 +134,7 @@ func (a *actor) act(ctx context.Context) error {
 		if a.rnd.IntN(6) == 0 {
 			a.connect()
 		}
+		a.r.nc.SetDeadline(time.Now().Add(patience)) // for each round, not for a whole life
 		if err := a.read(func() bool { return len(a.c.kinds) > 0 }); err != nil {
 			return fmt.Errorf("the first frame: %w", err)
 		}

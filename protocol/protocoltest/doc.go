@@ -3,8 +3,9 @@
 //
 // A story is a txtar file. Its comment says what it is about. Section "engine"
 // is the script; section "do" is what happens, a line each; section "log" is
-// the canonical log that must come out; every other section is what the
-// clients of one protocol were told. UPDATE=1 rewrites the sections that are
+// the canonical log that must come out; section "delta" is what its clients
+// were told over the WebSocket, section "rpc" what a JSON-RPC client is told
+// that subscribes to the session at the end, from its beginning. UPDATE=1 rewrites the sections that are
 // told; the diff is the review.
 //
 // Lines of "do":

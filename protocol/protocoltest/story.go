@@ -49,6 +49,7 @@ func (s *Story) Play(t *testing.T) {
 	w.at = s.path + ": the end"
 	s.compare(t, "log", w.log())
 	s.compare(t, "delta", w.told())
+	s.compare(t, "rpc", w.noted())
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(s.path, txtar.Format(s.archive), 0o644); err != nil {
 			t.Fatal(err)

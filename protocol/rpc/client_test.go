@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ const patience = 20 * time.Second
 type server struct {
 	t      testing.TB
 	k      *kernel.Kernel
-	store  *memory.Store
+	store  harness.Store
 	engine *script.Engine
 }
 
@@ -31,7 +32,7 @@ func serve(t testing.TB, src string) *server {
 	return serveOn(t, memory.New(), src)
 }
 
-func serveOn(t testing.TB, st *memory.Store, src string) *server {
+func serveOn(t testing.TB, st harness.Store, src string) *server {
 	t.Helper()
 	s, err := script.Parse(src)
 	if err != nil {
@@ -44,6 +45,14 @@ func serveOn(t testing.TB, st *memory.Store, src string) *server {
 		t.Fatal(err)
 	}
 	return &server{t, k, st, engine}
+}
+
+// crash is a new server on what was durable at this moment.
+func (s *server) crash(src string) *server {
+	s.t.Helper()
+	durable := s.store.(*memory.Store).Clone()
+	s.k.Close()
+	return serveOn(s.t, durable, src)
 }
 
 // client is the other end of a connection.
@@ -71,12 +80,17 @@ type line struct {
 
 func (s *server) connect() *client {
 	s.t.Helper()
+	return s.connectAs("")
+}
+
+func (s *server) connectAs(user string) *client {
+	s.t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &client{t: s.t, in: inW, lines: make(chan line), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		c.done <- rpc.Serve(ctx, s.k, inR, outW, &rpc.Options{Version: "1.0.0"})
+		c.done <- rpc.Serve(ctx, s.k, inR, outW, &rpc.Options{Version: "1.0.0", User: user})
 		outW.Close()
 	}()
 	go func() {
@@ -130,6 +144,49 @@ func (c *client) story() string {
 		s += l.raw + "\n"
 	}
 	return s
+}
+
+// notes are the notifications of a thread that came so far: method and params.
+func (c *client) notes(thread string) []string {
+	var list []string
+	for _, l := range c.seen {
+		if l.Method != "" && strings.Contains(l.raw, thread) {
+			list = append(list, l.Method+" "+string(l.Params))
+		}
+	}
+	return list
+}
+
+// refused is call for a request that must fail with the code.
+func (c *client) refused(code int, word, method, params string) line {
+	c.t.Helper()
+	l := c.call(method, params)
+	if l.Error == nil || l.Error.Code != code || l.Error.Data.Code != word {
+		c.t.Errorf("%s %.200s: got %.300s, want %d %s", method, params, l.raw, code, word)
+	}
+	return l
+}
+
+// start starts a turn.
+func (c *client) start(thread, text string) string {
+	c.t.Helper()
+	var r struct{ TurnID string }
+	c.must(&r, "turn.start", fmt.Sprintf(`{"threadId":%q,"input":[{"type":"text","text":%q}]}`, thread, text))
+	return r.TurnID
+}
+
+// get is the whole history of a thread, as thread.get tells it.
+func (c *client) get(thread string) []json.RawMessage {
+	c.t.Helper()
+	var r struct{ Events []json.RawMessage }
+	c.must(&r, "thread.get", fmt.Sprintf(`{"threadId":%q}`, thread))
+	return r.Events
+}
+
+// sync reads everything that is told before the answer to one more request.
+func (c *client) sync() {
+	c.t.Helper()
+	c.call("sync", `{}`)
 }
 
 // until reads up to a notification of the method.

@@ -13,35 +13,15 @@ const (
 	maxLine = 4 << 20
 	// maxBatch bounds the work of one line.
 	maxBatch = 256
-	// maxDepth is what encoding/json would recurse into; no method needs ten.
+	// maxDepth is far more than any method needs.
 	maxDepth = 64
 )
 
 // request is one call. Without an id it is a notification and is not answered.
 type request struct {
-	id     json.RawMessage // nil for a notification
+	id     json.RawMessage // as the client spelled it; nil for a notification
 	method string
-	params json.RawMessage
-}
-
-// parse reads a line: its requests, each good or an answer that refuses it,
-// and whether it was a batch.
-func parse(line []byte) (calls []call, batch bool) {
-	line = bytes.TrimSpace(line)
-	if !utf8.Valid(line) || depth(line) > maxDepth || !json.Valid(line) {
-		return []call{{refusal: &rpcError{Code: codeParse, Message: "invalid JSON"}}}, false
-	}
-	if line[0] != '[' {
-		return []call{parseOne(line)}, false
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(line, &list); err != nil || len(list) == 0 || len(list) > maxBatch {
-		return []call{{refusal: &rpcError{Code: codeInvalidRequest, Message: fmt.Sprintf("a batch has 1 to %d requests", maxBatch)}}}, false
-	}
-	for _, raw := range list {
-		calls = append(calls, parseOne(raw))
-	}
-	return calls, true
+	params json.RawMessage // nil, an object or an array
 }
 
 // call is a request, or why it is none.
@@ -50,94 +30,113 @@ type call struct {
 	refusal *rpcError
 }
 
-// parseOne reads one request object. An id that is not a string, a number or
-// null cannot be answered with, so the answer's is null.
-func parseOne(raw json.RawMessage) call {
-	bad := func(id json.RawMessage, why string) call {
-		return call{request{id: id}, &rpcError{Code: codeInvalidRequest, Message: why}}
+// parse reads a line, which is not empty: its requests, each good or refused,
+// and whether it was a batch. What it returns shares the line's bytes.
+func parse(line []byte) (calls []call, batch bool) {
+	if !utf8.Valid(line) || tooDeep(line) || !json.Valid(line) {
+		return []call{{refusal: &rpcError{Code: codeParse, Message: "invalid JSON", Data: &errorData{Code: "parse_error"}}}}, false
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return bad(nil, "a request is an object")
+	if line[0] != '[' {
+		return []call{parseOne(line)}, false
 	}
-	id, hasID := fields["id"]
-	if hasID && !goodID(id) {
-		return bad(nil, "id: must be a string, a number or null")
+	for raw := range elements(line) {
+		if len(calls) == maxBatch {
+			calls = nil
+			break
+		}
+		calls = append(calls, parseOne(raw))
 	}
-	var version, method string
-	if json.Unmarshal(fields["jsonrpc"], &version) != nil || version != "2.0" {
-		return bad(id, `jsonrpc: must be "2.0"`)
+	if calls == nil {
+		return []call{{refusal: badRequest(fmt.Sprintf("a batch has 1 to %d requests", maxBatch))}}, false
 	}
-	if json.Unmarshal(fields["method"], &method) != nil || method == "" {
-		return bad(id, "method: must be a string")
-	}
-	params := fields["params"]
-	if len(params) > 0 && params[0] != '{' && params[0] != '[' {
-		return bad(id, "params: must be an object or an array")
-	}
-	r := request{method: method, params: params}
-	if hasID {
-		r.id = id
-	}
-	return call{request: r}
+	return calls, true
 }
 
-func goodID(id json.RawMessage) bool {
+// parseOne reads one request. An id that is not a string, a number or null
+// cannot be answered with, so the answer's is null.
+func parseOne(raw []byte) call {
+	if raw[0] != '{' {
+		return call{refusal: badRequest("a request is an object")}
+	}
+	var id, version, name, params []byte
+	for key, value := range members(raw) {
+		switch key {
+		case "jsonrpc":
+			version = value
+		case "id":
+			id = value
+		case "method":
+			name = value
+		case "params":
+			params = value
+		}
+	}
+	if id != nil && !goodID(id) {
+		return call{refusal: badRequest("id: must be a string, a number or null")}
+	}
+	method, isText := unquote(name)
+	switch v, _ := unquote(version); {
+	case v != "2.0":
+		return call{request{id: id}, badRequest(`jsonrpc: must be "2.0"`)}
+	case !isText:
+		return call{request{id: id}, badRequest("method: must be a string")}
+	case params != nil && params[0] != '{' && params[0] != '[':
+		return call{request{id: id}, badRequest("params: must be an object or an array")}
+	}
+	return call{request: request{id, method, params}}
+}
+
+func goodID(id []byte) bool {
 	c := id[0]
-	return c == '"' || c == '-' || c >= '0' && c <= '9' || bytes.Equal(id, []byte("null"))
+	return c == '"' || c == '-' || c >= '0' && c <= '9' || c == 'n'
 }
 
-// depth is how deep arrays and objects nest, without recursion.
-func depth(b []byte) int {
-	deepest, now := 0, 0
-	inString, escaped := false, false
-	for _, c := range b {
-		switch {
-		case inString:
-			switch {
-			case escaped:
-				escaped = false
-			case c == '\\':
-				escaped = true
-			case c == '"':
-				inString = false
+// tooDeep reports whether arrays and objects nest deeper than maxDepth; it does
+// not recurse.
+func tooDeep(b []byte) bool {
+	now := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			if now++; now > maxDepth {
+				return true
 			}
-		case c == '"':
-			inString = true
-		case c == '{', c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}', c == ']':
+		case '}', ']':
 			now--
 		}
 	}
-	return deepest
+	return false
 }
 
-// answer is the reply to a request.
-type answer struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result,omitempty"`
-	Error   *rpcError       `json:"error,omitempty"`
-}
-
-var null = json.RawMessage("null")
-
-func newAnswer(id json.RawMessage, result any, err *rpcError) answer {
+// appendAnswer appends the answer to a request, without a line's end.
+func appendAnswer(b []byte, id json.RawMessage, result any, err *rpcError) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {
-		id = null
+		id = json.RawMessage("null")
 	}
-	return answer{"2.0", id, result, err}
+	b = append(b, id...)
+	if err != nil {
+		b = append(b, `,"error":`...)
+		b = appendJSON(b, err)
+	} else {
+		b = append(b, `,"result":`...)
+		b = appendJSON(b, result)
+	}
+	return append(b, '}')
 }
 
-// encode is one line without HTML escapes.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+// appendJSON appends v without HTML escapes.
+func appendJSON(b []byte, v any) []byte {
+	if r, ok := v.(interface{ already() []byte }); ok && r.already() != nil {
+		return append(b, r.already()...)
+	}
+	buf := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(fmt.Sprintf("rpc: encode %T: %v", v, err)) // only our own types come here
 	}
-	return b.Bytes()
+	return buf.Bytes()[:buf.Len()-1] // without the line's end
 }

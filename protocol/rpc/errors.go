@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"errors"
+
 	"harness"
 )
 
@@ -17,6 +19,19 @@ const (
 	codeApprovalNotFound = -32004
 )
 
+// codeNames are S4's names of its codes.
+var codeNames = map[int]string{
+	codeParse:            "ParseError",
+	codeInvalidRequest:   "InvalidRequest",
+	codeMethodNotFound:   "MethodNotFound",
+	codeInvalidParams:    "InvalidParams",
+	codeInternal:         "InternalError",
+	codeThreadNotFound:   "ThreadNotFound",
+	codeTurnBusy:         "TurnBusy",
+	codeTurnNotFound:     "TurnNotFound",
+	codeApprovalNotFound: "ApprovalNotFound",
+}
+
 // rpcError is the error of an answer. Data has a stable word beside the number.
 type rpcError struct {
 	Code    int        `json:"code"`
@@ -24,9 +39,11 @@ type rpcError struct {
 	Data    *errorData `json:"data,omitempty"`
 }
 
+func (e *rpcError) Error() string { return e.Message }
+
 type errorData struct {
 	Code  string `json:"code"`
-	Field string `json:"field,omitempty"`
+	Field string `json:"field,omitempty"` // the parameter that is wrong
 }
 
 // codes says which number stands for each member of the closed set.
@@ -52,15 +69,23 @@ var codes = map[*harness.Error]int{
 
 // asError is what a client may know of err.
 func asError(err error) *rpcError {
+	if e, ok := errors.AsType[*rpcError](err); ok {
+		return e
+	}
 	e := harness.AsError(err)
 	code, ok := codes[e]
 	if !ok {
-		e, code = harness.ErrInternal, codeInternal
+		return &rpcError{Code: codeInternal, Message: harness.ErrInternal.Text, Data: &errorData{Code: harness.ErrInternal.Code}}
 	}
 	return &rpcError{Code: code, Message: harness.ClientText(err), Data: &errorData{Code: e.Code}}
 }
 
 // badParam refuses a parameter by name.
 func badParam(field, why string) *rpcError {
-	return &rpcError{Code: codeInvalidParams, Message: field + ": " + why, Data: &errorData{Code: "invalid", Field: field}}
+	return &rpcError{Code: codeInvalidParams, Message: field + ": " + why, Data: &errorData{Code: harness.ErrInvalid.Code, Field: field}}
+}
+
+// badRequest refuses what is not a request.
+func badRequest(why string) *rpcError {
+	return &rpcError{Code: codeInvalidRequest, Message: why, Data: &errorData{Code: "invalid_request"}}
 }

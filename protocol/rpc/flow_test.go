@@ -70,3 +70,10 @@ func TestApprovalByAnyConnection(t *testing.T) {
 		t.Errorf("another decision: %s", l.raw)
 	}
 }
+
+// approval is the request's id in an approval.requested.
+func approval(l line) string {
+	var p struct{ RequestID string }
+	json.Unmarshal(l.Params, &p)
+	return p.RequestID
+}

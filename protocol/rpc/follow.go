@@ -2,59 +2,107 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"sync"
+	"time"
 
 	"harness"
 )
 
 // follower tells the client everything that happens in one thread.
 type follower struct {
-	c    *conn
-	id   harness.SessionID
-	gate sync.Mutex // held while an answer must come before what it causes
-	p    *projector // at the position the client was told up to
+	c      *conn
+	gate   chan struct{} // of size 1, full while held; see exchange
+	p      *projector    // at the position the client was told up to; guarded by gate
+	cancel context.CancelFunc
+	done   chan struct{}
 }
 
-// follow starts telling the client of a thread from a position on; what it was
-// told before is not told again. A thread that is followed already stays so.
-func (c *conn) follow(ctx context.Context, id harness.SessionID, after harness.Seq) (*follower, error) {
-	c.mu.Lock()
-	f := c.follows[id]
-	c.mu.Unlock()
-	if f != nil {
-		return f, nil
+// maxFollowed bounds the threads that a connection follows because it asked
+// for them: each costs a goroutine and the thread's state.
+const maxFollowed = 1024
+
+// follow makes sure that the client is told of a thread, from a position on if
+// it is not yet, and holds the thread's notifications until x is answered.
+func (c *conn) follow(ctx context.Context, x *exchange, id harness.SessionID, at harness.Seq) (*follower, error) {
+	if f := c.follows[id]; f != nil {
+		if err := x.hold(ctx, f); err != nil {
+			return nil, err
+		}
+		select {
+		case <-f.done: // it gave up; go on where it was
+			at = f.p.st.Seq
+		default:
+			return f, nil
+		}
 	}
-	st, err := c.k.At(ctx, id, after)
+	p, err := c.projectorAt(ctx, id, at)
 	if err != nil {
 		return nil, err
 	}
-	f = &follower{c: c, id: id, p: newProjector(st)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.follows[id] = f
-	c.wg.Go(func() { f.run(ctx) })
-	return f, nil
+	return c.begin(x, p), nil
 }
 
+// begin follows a thread from where p stands. Approvals that wait there are
+// announced, again if need be.
+func (c *conn) begin(x *exchange, p *projector) *follower {
+	f := &follower{c: c, gate: make(chan struct{}, 1), p: p, done: make(chan struct{})}
+	f.gate <- struct{}{}
+	x.held = append(x.held, f)
+	ctx, cancel := context.WithCancel(c.telling)
+	f.cancel = cancel
+	c.follows[p.thread] = f
+	c.tellers.Go(func() {
+		defer close(f.done)
+		f.announce(ctx)
+		f.run(ctx)
+	})
+	return f
+}
+
+// leave stops following a thread.
+func (c *conn) leave(id harness.SessionID) {
+	if f := c.follows[id]; f != nil {
+		f.cancel()
+		<-f.done
+		delete(c.follows, id)
+	}
+}
+
+// patience is how long a follower waits before it looks at a store again that
+// failed, at first and at most.
+const (
+	patience    = 50 * time.Millisecond
+	maxPatience = 5 * time.Second
+)
+
 // run follows the thread until the connection ends. If it falls behind the
-// tail it reads what it missed from the store: a client is told everything.
+// tail, or the store fails for a while, it reads what it missed from the log:
+// a client is told everything.
 func (f *follower) run(ctx context.Context) {
+	wait := patience
 	for ctx.Err() == nil {
+		was := f.p.st.Seq
 		err := f.watch(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return
+		case !errors.Is(err, harness.ErrStorage) && !errors.Is(err, harness.ErrConflict):
+			f.c.log.Error("thread is no longer followed", "thread", f.p.thread, "err", err)
+			return
+		case f.p.st.Seq > was:
+			wait = patience
 		}
-		if err != nil && !errors.Is(err, harness.ErrStorage) && !errors.Is(err, harness.ErrConflict) {
-			f.c.log.Error("thread is no longer followed", "thread", f.id, "err", err)
-			return
+		f.c.log.Warn("thread cannot be read", "thread", f.p.thread, "err", err)
+		select {
+		case <-time.After(wait):
+			wait = min(2*wait, maxPatience)
+		case <-ctx.Done():
 		}
 	}
 }
 
 func (f *follower) watch(ctx context.Context) error {
-	for up, err := range f.c.k.Watch(ctx, f.id, f.p.st.Seq) {
+	for up, err := range f.c.k.Watch(ctx, f.p.thread, f.p.st.Seq) {
 		if err != nil {
 			return err
 		}
@@ -70,9 +118,9 @@ func (f *follower) watch(ctx context.Context) error {
 	return nil
 }
 
-// gap tells what is in the store up to a position.
+// gap tells what is in the log up to a position.
 func (f *follower) gap(ctx context.Context, to harness.Seq) error {
-	for e, err := range f.c.k.Read(ctx, f.id, f.p.st.Seq) {
+	for e, err := range f.c.k.Read(ctx, f.p.thread, f.p.st.Seq) {
 		if err != nil {
 			return err
 		}
@@ -86,25 +134,51 @@ func (f *follower) gap(ctx context.Context, to harness.Seq) error {
 
 // tell sends an event's notifications, when the gate is open.
 func (f *follower) tell(ctx context.Context, e harness.Event) {
-	f.gate.Lock()
-	defer f.gate.Unlock()
-	f.p.project(e, func(n note) {
-		if a, ok := n.params.(approvalRequested); ok {
-			f.c.remember(a.RequestID, f.id)
+	if !f.enter(ctx) {
+		return
+	}
+	defer f.exit()
+	f.p.project(e, func(n note) { f.notify(ctx, n) })
+}
+
+// announce sends the questions that already wait.
+func (f *follower) announce(ctx context.Context) {
+	if !f.enter(ctx) {
+		return
+	}
+	defer f.exit()
+	for _, a := range f.p.st.Pending {
+		turn := harness.TurnID("")
+		if t := f.p.st.Turn; t != nil {
+			turn = t.ID
 		}
-		f.c.notify(ctx, n)
-	})
+		f.notify(ctx, note{method: "approval.requested", params: f.p.requested(a, turn)})
+	}
 }
 
-// notification is S4's: a request without an id.
-type notification struct {
-	JSONRPC string `json:"jsonrpc"`
-	Method  string `json:"method"`
-	Params  any    `json:"params"`
+func (f *follower) enter(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case f.gate <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
-func (c *conn) notify(ctx context.Context, n note) {
-	c.out.send(ctx, encode(notification{"2.0", n.method, n.params}))
+func (f *follower) exit() { <-f.gate }
+
+func (f *follower) notify(ctx context.Context, n note) {
+	if a, ok := n.params.(approvalRequested); ok {
+		f.c.remember(a.RequestID, f.p.thread)
+	}
+	b := append(make([]byte, 0, 512), `{"jsonrpc":"2.0","method":"`...)
+	b = append(b, n.method...)
+	b = append(b, `","params":`...)
+	b = appendJSON(b, n.params)
+	f.c.out.send(ctx, append(b, "}\n"...))
 }
 
 // maxAsked bounds the requests whose thread a connection remembers.
@@ -117,28 +191,4 @@ func (c *conn) remember(id harness.ApprovalID, thread harness.SessionID) {
 		clear(c.asked) // they can still be found, slower
 	}
 	c.asked[id] = thread
-}
-
-// page is a run of notifications as thread.get returns them: at least limit of
-// them if there are as many, and never cut inside an event or between a tool's
-// result and its outcome. next is where to go on; 0 at the end.
-func (c *conn) page(ctx context.Context, id harness.SessionID, after harness.Seq, limit int) (events []json.RawMessage, next harness.Seq, err error) {
-	st := new(harness.State)
-	if after > 0 {
-		if st, err = c.k.At(ctx, id, after); err != nil {
-			return nil, 0, err
-		}
-	}
-	p := newProjector(st)
-	events = []json.RawMessage{}
-	for e, err := range c.k.Read(ctx, id, after) {
-		if err != nil {
-			return nil, 0, err
-		}
-		if limit > 0 && len(events) >= limit && len(p.results) == 0 {
-			return events, e.Seq - 1, nil
-		}
-		p.project(e, func(n note) { events = append(events, record(n)) })
-	}
-	return events, 0, nil
 }

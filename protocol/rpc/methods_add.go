@@ -9,156 +9,104 @@ import (
 
 // The methods beyond S4; initialize announces each.
 
-// threadSubscribe follows a thread: from a position on, or from now on, and
-// then what is under way comes with the answer.
-func (c *conn) threadSubscribe(ctx context.Context, p *params) (any, func(), error) {
-	id, after := p.thread(), p.count("after", -1)
-	if p.err != nil {
-		return nil, nil, nil
-	}
-	sum, err := c.summary(ctx, id)
+// threadSubscribe follows a thread: from a position on, again if need be, or
+// from now on, and then what is under way comes with the answer.
+func (c *conn) threadSubscribe(ctx context.Context, x *exchange, p *threadSubscribeParams) (threadSubscribeResult, error) {
+	sum, err := c.summary(ctx, p.ThreadID)
 	if err != nil {
-		return nil, nil, err
+		return threadSubscribeResult{}, err
 	}
-	if after > int(sum.Seq) {
-		p.fail("after", fmt.Sprintf("the log ends at %d", sum.Seq))
-		return nil, nil, nil
+	at := sum.Seq
+	if p.After != nil {
+		if at = harness.Seq(*p.After); at > sum.Seq {
+			return threadSubscribeResult{}, beyond("after", sum)
+		}
+		c.leave(p.ThreadID)
 	}
-	if after < 0 {
-		after = int(sum.Seq)
+	if c.follows[p.ThreadID] == nil && len(c.follows) >= maxFollowed {
+		return threadSubscribeResult{}, fmt.Errorf("more than %d threads, unsubscribe from some: %w", maxFollowed, harness.ErrTooLarge)
 	}
-	st, err := c.k.At(ctx, id, harness.Seq(max(1, after)))
+	f, err := c.follow(ctx, x, p.ThreadID, at)
 	if err != nil {
-		return nil, nil, err
+		return threadSubscribeResult{}, err
 	}
-	follow := func() {
-		if after == 0 { // thread.created is the first thing that happened
-			c.notify(ctx, note{method: "thread.created", params: threadCreated{id, sum.Title, 1}})
-		}
-		if _, err := c.follow(ctx, id, st.Seq); err != nil {
-			c.log.Error("thread is not followed", "thread", id, "err", err)
-		}
-	}
-	return struct {
-		Thread thread4     `json:"thread"`
-		Seq    harness.Seq `json:"seq"`
-		Turn   *openTurn   `json:"turn,omitempty"`
-	}{asThread(sum), st.Seq, underWay(st)}, follow, nil
+	return threadSubscribeResult{asThread(sum), f.p.st.Seq, f.p.underWay()}, nil
 }
 
-// openTurn is a turn in the middle: its items as far as they have come.
-type openTurn struct {
-	TurnID harness.TurnID `json:"turnId"`
-	Status string         `json:"status"`
-	Time   turnTime       `json:"time"`
-	Items  []item4        `json:"items"`
-}
-
-func underWay(st *harness.State) *openTurn {
-	t := st.Turn
-	if t == nil {
-		return nil
+func (c *conn) threadUnsubscribe(ctx context.Context, _ *exchange, p *threadParams) (okResult, error) {
+	if _, err := c.summary(ctx, p.ThreadID); err != nil {
+		return okResult{}, err
 	}
-	o := &openTurn{TurnID: t.ID, Status: "running", Time: turnTime{Started: t.Started.UnixMilli()}, Items: []item4{}}
-	item := func(id harness.ItemID, kind string, data any) {
-		o.Items = append(o.Items, item4{id, st.Session, t.ID, kind, data})
-	}
-	for _, m := range st.Messages[min(len(st.Messages), max(0, t.First-st.Sealed)):] {
-		if m.Role == harness.User || m.Content.Len() == 0 && m.Reasoning.Len() == 0 {
-			continue
-		}
-		item(m.ID, "assistant_message", struct {
-			Text      string `json:"text"`
-			Reasoning string `json:"reasoning,omitempty"`
-		}{m.Content.String(), m.Reasoning.String()})
-	}
-	for _, c := range t.Open {
-		item(c.Item, "tool_exec", toolData{CallID: c.ID, Tool: c.Name, Status: "running"})
-	}
-	for _, a := range st.Pending {
-		item(harness.ItemID(a.ID), "approval", approvalData{a.ID, a.Call, a.Tool, a.Description, a.Input, a.Reason})
-	}
-	return o
+	c.leave(p.ThreadID)
+	return okResult{true}, nil
 }
 
 // threadFork makes a new thread that begins with another's history.
-func (c *conn) threadFork(ctx context.Context, p *params) (any, func(), error) {
-	id, at, title := p.thread(), p.count("at", 0), p.text("title", false, 1024)
-	if p.err != nil {
-		return nil, nil, nil
-	}
-	if _, err := c.summary(ctx, id); err != nil {
-		return nil, nil, err
-	}
-	fork, err := c.k.Create(ctx, harness.NewSession{User: c.opts.User, Title: title, From: &harness.Branch{Session: id, Seq: harness.Seq(at)}})
+func (c *conn) threadFork(ctx context.Context, x *exchange, p *threadForkParams) (threadResult, error) {
+	sum, err := c.summary(ctx, p.ThreadID)
 	if err != nil {
-		return nil, nil, err
+		return threadResult{}, err
 	}
-	sum, err := c.summary(ctx, fork)
+	at := sum.Seq
+	if p.At != nil {
+		if at = harness.Seq(*p.At); at > sum.Seq {
+			return threadResult{}, beyond("at", sum)
+		}
+	}
+	id, err := c.k.Create(ctx, harness.NewSession{User: c.opts.User, Title: p.Title, From: &harness.Branch{Session: p.ThreadID, Seq: at}})
 	if err != nil {
-		return nil, nil, err
+		return threadResult{}, err
 	}
-	return c.introduce(ctx, fork, sum.Seq)
+	return c.introduce(ctx, x, id)
 }
 
-func (c *conn) threadConfigure(ctx context.Context, p *params) (any, func(), error) {
-	id := p.thread()
-	cfg := p.object("config", true)
-	if p.err != nil {
-		return nil, nil, nil
+func (c *conn) threadConfigure(ctx context.Context, x *exchange, p *threadConfigureParams) (okResult, error) {
+	patch := harness.ConfigPatch{Model: p.Config.Model, Agent: p.Config.Agent, SystemPrompt: p.Config.SystemPrompt}
+	if m := p.Config.PermissionMode; m != nil {
+		patch.PermissionMode = new(modes[*m])
 	}
-	patch := harness.ConfigPatch{
-		PermissionMode: choose(cfg, "permissionMode", modes), Effort: choose(cfg, "effort", efforts),
-		Model: cfg.optional("model"), SystemPrompt: cfg.optional("systemPrompt"), Agent: cfg.optional("agent"), MaxTurns: cfg.integer("maxTurns"),
+	if e := p.Config.Effort; e != nil {
+		patch.Effort = new(harness.Effort(*e))
 	}
-	p.take(cfg)
-	return c.do(ctx, p, id, harness.Configure{Patch: patch, Actor: c.opts.User})
+	if n := p.Config.MaxTurns; n != nil {
+		patch.MaxTurns = new(int(*n))
+	}
+	if patch.Empty() {
+		return okResult{}, badParam("config", "nothing to change")
+	}
+	return c.do(ctx, x, p.ThreadID, harness.Configure{Patch: patch, Actor: c.opts.User})
 }
 
+// modes are S1's words for the permission modes.
 var modes = map[string]harness.Mode{"default": harness.Normal, "acceptEdits": harness.AcceptEdits, "fullAuto": harness.FullAuto}
 
-var efforts = map[string]harness.Effort{"low": harness.EffortLow, "medium": harness.EffortMedium, "high": harness.EffortHigh, "max": harness.EffortMax}
-
-func (c *conn) threadPause(ctx context.Context, p *params) (any, func(), error) {
-	return c.do(ctx, p, p.thread(), harness.Pause{Actor: c.opts.User})
+func (c *conn) threadPause(ctx context.Context, x *exchange, p *threadParams) (okResult, error) {
+	return c.do(ctx, x, p.ThreadID, harness.Pause{Actor: c.opts.User})
 }
 
-func (c *conn) threadResume(ctx context.Context, p *params) (any, func(), error) {
-	return c.do(ctx, p, p.thread(), harness.Resume{Actor: c.opts.User})
+func (c *conn) threadResume(ctx context.Context, x *exchange, p *threadParams) (okResult, error) {
+	return c.do(ctx, x, p.ThreadID, harness.Resume{Actor: c.opts.User})
 }
 
-func (c *conn) threadRewind(ctx context.Context, p *params) (any, func(), error) {
-	id := p.thread()
-	return c.do(ctx, p, id, harness.Rewind{Message: harness.ItemID(p.text("messageId", true, harness.MaxID)), DryRun: p.flag("dryRun"), Actor: c.opts.User})
+func (c *conn) threadRewind(ctx context.Context, x *exchange, p *threadRewindParams) (okResult, error) {
+	return c.do(ctx, x, p.ThreadID, harness.Rewind{Message: p.MessageID, DryRun: p.DryRun, Actor: c.opts.User})
 }
 
 // threadHealth says how a thread is: facts of its state, no judgement.
-func (c *conn) threadHealth(ctx context.Context, p *params) (any, func(), error) {
-	id := p.thread()
-	if p.err != nil {
-		return nil, nil, nil
+func (c *conn) threadHealth(ctx context.Context, _ *exchange, p *threadParams) (threadHealthResult, error) {
+	if _, err := c.summary(ctx, p.ThreadID); err != nil {
+		return threadHealthResult{}, err
 	}
-	if _, err := c.summary(ctx, id); err != nil {
-		return nil, nil, err
-	}
-	st, err := c.k.At(ctx, id, 0)
+	st, err := c.k.At(ctx, p.ThreadID, 0)
 	if err != nil {
-		return nil, nil, err
+		return threadHealthResult{}, err
 	}
-	h := struct {
-		ThreadID         harness.SessionID `json:"threadId"`
-		Seq              harness.Seq       `json:"seq"`
-		Status           harness.Status    `json:"status"`
-		Reason           string            `json:"reason,omitempty"`
-		Error            string            `json:"error,omitempty"`
-		PendingApprovals int               `json:"pendingApprovals"`
-		Queued           int               `json:"queued"`
-		Attempt          int               `json:"attempt,omitempty"`
-		Turns            int               `json:"turns"`
-		LastEvent        int64             `json:"lastEvent"`
-	}{id, st.Seq, st.Status, st.Reason, st.Error, len(st.Pending), len(st.Queue), 0, st.Turns, st.Updated.UnixMilli()}
+	h := threadHealthResult{
+		ThreadID: p.ThreadID, Seq: st.Seq, Status: st.Status, Reason: st.Reason, Error: st.Error,
+		PendingApprovals: len(st.Pending), Queued: len(st.Queue), Turns: st.Turns, LastEvent: st.Updated.UnixMilli(),
+	}
 	if st.Turn != nil {
 		h.Attempt = st.Turn.Attempt
 	}
-	return h, nil, nil
+	return h, nil
 }

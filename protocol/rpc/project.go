@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
-
 	"harness"
 )
 
@@ -11,21 +9,21 @@ import (
 type note struct {
 	method string
 	params any
-	seq    harness.Seq
 	ms     int64 // when it happened
 }
 
 // projector turns a thread's events into notifications. It is pure: the same
-// events from the same state give the same notes, whether they are live or read
-// again. Its memory is the state's and what the state does not carry of the
-// open turn.
+// events give the same notes, whether they are live or read again. Its memory
+// is the state and what was told of the open turn; see projectorAt.
 type projector struct {
-	st      *harness.State
-	begun   map[harness.ItemID]bool   // items whose item.started was told
-	ended   map[harness.ItemID]bool   // items whose item.completed was told
-	tools   map[harness.CallID]tool   // calls of the open turn
-	results map[harness.CallID]string // results of calls without an outcome
-	usage   *harness.Usage            // of the open turn
+	thread harness.SessionID
+	st     *harness.State
+	open   []harness.ItemID          // assistant items that were started and not completed
+	ended  map[harness.ItemID]bool   // those that were completed
+	tools  map[harness.CallID]tool   // calls of the open turn
+	output map[harness.CallID]string // results of calls without an outcome
+	usage  *usage                    // of the open turn
+	began  int64                     // when the open turn began
 }
 
 type tool struct {
@@ -33,122 +31,105 @@ type tool struct {
 	name string
 }
 
-// newProjector starts at st, which it owns from then on.
-func newProjector(st *harness.State) *projector {
-	p := &projector{st: st}
+// newProjector starts at st, which is between turns, and owns it from then on.
+func newProjector(thread harness.SessionID, st *harness.State) *projector {
+	p := &projector{thread: thread, st: st}
 	p.clear()
-	if t := st.Turn; t != nil {
-		for _, m := range st.Messages[min(len(st.Messages), max(0, t.First-st.Sealed)):] {
-			if m.Role == harness.Assistant && (m.Content.Len() > 0 || m.Reasoning.Len() > 0) {
-				p.begun[m.ID] = true
-			}
-		}
-		for _, o := range t.Open {
-			p.tools[o.ID] = tool{o.Item, o.Name}
-		}
-	}
 	return p
 }
 
 func (p *projector) clear() {
-	p.begun = map[harness.ItemID]bool{}
-	p.ended = map[harness.ItemID]bool{}
+	p.open, p.ended = nil, map[harness.ItemID]bool{}
 	p.tools = map[harness.CallID]tool{}
-	p.results = map[harness.CallID]string{}
+	p.output = map[harness.CallID]string{}
 	p.usage = nil
+}
+
+// telling is one event on its way to the client.
+type telling struct {
+	*projector
+	e    harness.Event
+	tell func(note)
+}
+
+func (t telling) say(method string, params any) {
+	t.tell(note{method, params, t.e.Time.UnixMilli()})
+}
+
+func (t telling) start(id harness.ItemID, kind string, data any) {
+	t.say("item.started", itemStarted{Item: item{id, t.thread, t.e.Turn, kind, data}, Seq: t.e.Seq})
+}
+
+func (t telling) complete(turn harness.TurnID, id harness.ItemID, kind string, data any) {
+	t.say("item.completed", itemCompleted{id, t.thread, turn, kind, data, t.e.Seq})
+}
+
+// whole tells an item that is complete from the beginning.
+func (t telling) whole(id harness.ItemID, kind string, data any) {
+	t.start(id, kind, data)
+	t.complete(t.e.Turn, id, kind, data)
+}
+
+// delta tells a piece of an assistant's message.
+func (t telling) delta(id harness.ItemID, text string, reasoning bool) {
+	id = t.assistant(id)
+	t.say("item.delta", itemDelta{ItemID: id, ThreadID: t.thread, TurnID: t.e.Turn, Type: "assistant_message", Delta: text, Reasoning: reasoning, Seq: t.e.Seq})
 }
 
 // project folds e and calls tell for each notification it makes.
 func (p *projector) project(e harness.Event, tell func(note)) {
+	t := telling{p, e, tell}
 	before := p.st.Turn
+	t.closing(before)
 	p.st.Apply(e)
-	say := func(method string, params any) {
-		tell(note{method, params, e.Seq, e.Time.UnixMilli()})
-	}
-	thread := p.st.Session
-	start := func(item harness.ItemID, kind string, data any) {
-		say("item.started", itemStarted{Item: item4{item, thread, e.Turn, kind, data}, Seq: e.Seq})
-	}
-	complete := func(item harness.ItemID, kind string, data any) {
-		say("item.completed", itemCompleted{item, thread, e.Turn, kind, data, e.Seq})
-	}
-	assistant := func(item harness.ItemID) harness.ItemID {
-		if item == "" && p.st.Turn != nil {
-			item = p.st.Turn.Item
-		}
-		if !p.begun[item] {
-			p.begun[item] = true
-			start(item, "assistant_message", struct{}{})
-		}
-		return item
-	}
 	switch pl := e.Payload.(type) {
 	case *harness.SessionState:
-		if pl.SessionID != "" {
-			say("thread.created", threadCreated{thread, p.st.Title, e.Seq})
+		if pl.SessionID == p.thread { // a fork's history has its parent's beginning, too
+			t.say("thread.created", threadCreated{p.thread, p.st.Title, e.Seq})
 		}
 	case *harness.UserMessage:
 		if pl.Source == harness.FromSteer && e.Turn != "" {
-			start(pl.ItemID, "user_message", userData{pl.Parts, pl.Source})
-			complete(pl.ItemID, "user_message", userData{pl.Parts, pl.Source})
+			t.whole(pl.ItemID, "user_message", userData{asParts(pl.Parts), pl.Source})
 		}
 	case *harness.TurnStart:
-		if before != nil && before.ID == pl.TurnID {
-			break // another attempt at the same turn
-		}
-		p.clear()
-		say("turn.started", turnStarted{pl.TurnID, thread, turnTime{Started: e.Time.UnixMilli()}, e.Seq})
-		if prompt := p.st.Turn.Prompt; prompt.Item != "" {
-			start(prompt.Item, "user_message", userData{prompt.Parts, ""})
-			complete(prompt.Item, "user_message", userData{prompt.Parts, ""})
+		if before == nil || before.ID != pl.TurnID {
+			t.begin(pl)
 		}
 	case *harness.Token:
-		item := assistant(pl.ItemID)
-		say("item.delta", itemDelta{ItemID: item, ThreadID: thread, TurnID: e.Turn, Type: "assistant_message", Delta: pl.Text, Seq: e.Seq})
+		t.delta(pl.ItemID, pl.Text, false)
 	case *harness.Thinking:
-		item := assistant(pl.ItemID)
-		say("item.delta", itemDelta{ItemID: item, ThreadID: thread, TurnID: e.Turn, Type: "assistant_message", Delta: pl.Text, Reasoning: true, Seq: e.Seq})
+		t.delta(pl.ItemID, pl.Text, true)
 	case *harness.Reflection:
-		item := assistant(pl.ItemID)
-		say("item.delta", itemDelta{ItemID: item, ThreadID: thread, TurnID: e.Turn, Type: "assistant_message", Delta: pl.Text, Reasoning: true, Seq: e.Seq})
+		t.delta(pl.ItemID, pl.Text, true)
 	case *harness.Response:
-		item := assistant(pl.ItemID)
-		if !p.ended[item] {
-			p.ended[item] = true
-			complete(item, "assistant_message", textData{pl.Text, pl.StopReason})
+		if id := t.assistant(pl.ItemID); !p.ended[id] {
+			t.finish(id, pl.Text, pl.StopReason)
 		}
 	case *harness.ToolCall:
 		p.tools[pl.ToolCallID] = tool{pl.ItemID, pl.Name}
-		start(pl.ItemID, "tool_exec", toolData{CallID: pl.ToolCallID, Tool: pl.Name, Input: pl.Arguments, Status: "pending"})
+		t.start(pl.ItemID, "tool_exec", toolData{CallID: pl.ToolCallID, Tool: pl.Name, Input: pl.Arguments, Status: "pending"})
 	case *harness.ToolLog:
-		t := p.tools[pl.ToolCallID]
-		say("item.delta", itemDelta{ItemID: t.item, ThreadID: thread, TurnID: e.Turn, Type: "tool_log", Delta: pl.Text,
-			Data: &logData{pl.ToolCallID, t.name, pl.Stream}, Seq: e.Seq})
+		of := p.tools[pl.ToolCallID]
+		t.say("item.delta", itemDelta{ItemID: of.item, ThreadID: p.thread, TurnID: e.Turn, Type: "tool_log", Delta: pl.Text,
+			Data: &logData{pl.ToolCallID, of.name, pl.Stream}, Seq: e.Seq})
 	case *harness.ToolResult:
-		p.results[pl.ToolCallID] = resultText(pl)
+		p.output[pl.ToolCallID] = resultText(pl)
 	case *harness.ToolOutcome:
-		t := p.tools[pl.ToolCallID]
-		output, ok := p.results[pl.ToolCallID]
-		if !ok {
-			output = p.shown(pl.ToolCallID)
-		}
-		delete(p.results, pl.ToolCallID)
-		complete(t.item, "tool_exec", outcomeData(pl, output))
+		output := p.output[pl.ToolCallID]
+		delete(p.output, pl.ToolCallID)
+		t.complete(e.Turn, p.tools[pl.ToolCallID].item, "tool_exec", outcomeData(pl, output))
+		delete(p.tools, pl.ToolCallID)
 	case *harness.ApprovalRequired:
-		start(harness.ItemID(pl.RequestID), "approval", approvalData{RequestID: pl.RequestID, CallID: pl.ToolCallID, Tool: pl.ToolName, Description: pl.Description, Input: pl.Input, Reason: pl.Reason})
-		say("approval.requested", approvalRequested{
-			RequestID: pl.RequestID, ThreadID: thread, TurnID: e.Turn, ItemID: harness.ItemID(pl.RequestID), Permission: pl.ToolName, Patterns: []string{},
-			Metadata: approvalMeta{pl.Description, pl.Reason, pl.Input}, Tool: approvalTool{pl.ToolCallID, pl.ToolName}, Seq: e.Seq,
-		})
+		t.start(harness.ItemID(pl.RequestID), "approval", approvalData{RequestID: pl.RequestID, CallID: pl.ToolCallID, Tool: pl.ToolName, Description: pl.Description, Input: pl.Input, Reason: pl.Reason})
+		t.say("approval.requested", p.requested(p.st.Pending[len(p.st.Pending)-1], e.Turn))
 	case *harness.ApprovalApplied:
-		complete(harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source})
+		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source})
 	case *harness.Artifact:
-		start(harness.ItemID(pl.ArtifactID), "artifact", pl)
-		complete(harness.ItemID(pl.ArtifactID), "artifact", pl)
+		t.whole(harness.ItemID(pl.ArtifactID), "artifact", artifactData(*pl))
 	case *harness.Usage:
-		p.usage = pl
+		p.usage = new(usage(*pl))
 	case *harness.TurnEnd:
-		p.end(e, pl, before, say)
+		t.end(pl)
 	case *harness.Session, *harness.SessionCheckpoint, *harness.HookEvent, *harness.TurnStartTools, *harness.ToolBatch, *harness.ToolSelected,
 		*harness.ToolValidationError, *harness.ContextWarning, *harness.ContextCompacted, *harness.StepProgress, *harness.Retrieval,
 		*harness.Antahkarana, *harness.PolicyDecision, *harness.SandboxNotice, *harness.TransportDiagnostic, *harness.SubagentEvent,
@@ -157,87 +138,10 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 	}
 }
 
-// end tells how a turn ended.
-func (p *projector) end(e harness.Event, pl *harness.TurnEnd, turn *harness.ActiveTurn, say func(string, any)) {
-	done := e.Time.UnixMilli()
-	t := turnEnded{TurnID: pl.TurnID, ThreadID: p.st.Session, Status: pl.Status, Reason: pl.Reason, Time: turnTime{Completed: &done}, Usage: p.usage, Seq: e.Seq}
-	if turn != nil {
-		t.Time.Started = turn.Started.UnixMilli()
+// requested is a question that waits for its answer.
+func (p *projector) requested(a harness.Approval, turn harness.TurnID) approvalRequested {
+	return approvalRequested{
+		RequestID: a.ID, ThreadID: p.thread, TurnID: turn, ItemID: harness.ItemID(a.ID), Permission: a.Tool, Patterns: []string{},
+		Metadata: approvalMeta{a.Description, a.Reason, a.Input}, Tool: approvalTool{a.Call, a.Tool}, Seq: a.Asked,
 	}
-	p.clear()
-	if pl.Status == harness.TurnCompleted {
-		say("turn.completed", t)
-		return
-	}
-	if pl.Status == harness.TurnError {
-		t.Error = p.st.Error
-	}
-	say("turn.error", t)
-}
-
-// shown is the output of a call whose result was told before the projector
-// began: the preview that the state keeps.
-func (p *projector) shown(id harness.CallID) string {
-	for _, m := range p.st.Messages {
-		for _, c := range m.Calls {
-			if c.ID == id {
-				return c.Output.String()
-			}
-		}
-	}
-	return ""
-}
-
-func resultText(r *harness.ToolResult) string {
-	if r.Output == "" && len(r.Result) > 0 {
-		return string(r.Result)
-	}
-	return r.Output
-}
-
-// replyWord is a decision in S4's words.
-func replyWord(a *harness.ApprovalApplied) string {
-	switch {
-	case a.Decision == harness.Deny:
-		return "reject"
-	case a.Scope == harness.Always, a.Scope == harness.InSession:
-		return "always"
-	default:
-		return "once"
-	}
-}
-
-func outcomeData(o *harness.ToolOutcome, output string) toolData {
-	d := toolData{CallID: o.ToolCallID, Tool: o.ToolName, Status: o.Status, ElapsedMS: &o.ElapsedMS, ArtifactID: o.ArtifactID, Reason: o.Reason}
-	switch o.Status {
-	case harness.OutcomeOK, harness.OutcomeArtifact:
-		if output == "" && len(o.Result) > 0 {
-			output = string(o.Result)
-		}
-		d.Output = &output
-	default:
-		d.Error = o.Error
-		if d.Error == "" {
-			d.Error = o.Reason
-		}
-		if output != "" {
-			d.Output = &output
-		}
-	}
-	return d
-}
-
-// record is a notification as thread.get returns it: params, method, first
-// timestamp.
-func record(n note) json.RawMessage {
-	b := encode(n.params)
-	b = b[:len(b)-2] // "}\n"
-	head, _ := json.Marshal(struct {
-		Notification string `json:"notification"`
-		Timestamp    int64  `json:"timestamp"`
-	}{n.method, n.ms})
-	if len(b) > 1 {
-		b = append(b, ',')
-	}
-	return append(append(b, head[1:len(head)-1]...), '}')
 }

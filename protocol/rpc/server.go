@@ -2,9 +2,10 @@ package rpc
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -30,25 +31,31 @@ type Options struct {
 	User    string       // whose threads these are; empty: everybody's
 }
 
-// conn is one client.
+// conn is one client. One goroutine reads its requests and carries them out,
+// one for each thread tells what happens there, one writes.
 type conn struct {
 	k    sessions
 	opts Options
 	log  *slog.Logger
 	out  *writer
-	wg   sync.WaitGroup
 
+	telling context.Context // of those who tell
+	tellers sync.WaitGroup
 	methods []method
-
-	mu      sync.Mutex // guards what follows
+	hello   []byte // the result of initialize
 	follows map[harness.SessionID]*follower
-	asked   map[harness.ApprovalID]harness.SessionID // where the requests we told of belong
+	turned  *projector // behind the last page of thread.get, if the log goes on
+
+	mu    sync.Mutex                               // guards asked
+	asked map[harness.ApprovalID]harness.SessionID // where the requests we told of belong
 }
 
-// Serve answers requests from r on w until r ends, w fails or ctx is done. It
-// returns when everything it started is gone; threads go on without it.
+// Serve answers requests from r on w until r ends, w fails or ctx is done. What
+// was asked before r ended is answered. Serve returns when everything it
+// started is gone; threads go on without it. It cannot interrupt a Read or
+// Write that blocks: whoever ends ctx closes the streams as well.
 func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Options) error {
-	c := &conn{k: k, methods: table(), follows: map[harness.SessionID]*follower{}, asked: map[harness.ApprovalID]harness.SessionID{}}
+	c := &conn{k: k, methods: methods, follows: map[harness.SessionID]*follower{}, asked: map[harness.ApprovalID]harness.SessionID{}}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -59,11 +66,15 @@ func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Opti
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.out = newWriter(w, cancel)
-	c.wg.Go(func() { c.out.run(ctx) })
+	var writing sync.WaitGroup
+	writing.Go(func() { c.out.run(ctx) })
+	var hush context.CancelFunc
+	c.telling, hush = context.WithCancel(ctx)
 	err := c.read(ctx, r)
-	c.out.flush(ctx) // what was asked before the input ended is answered
-	cancel(nil)
-	c.wg.Wait()
+	hush()
+	c.tellers.Wait()
+	c.out.finish()
+	writing.Wait()
 	if cause := context.Cause(ctx); errors.Is(cause, errWrite) {
 		return cause
 	}
@@ -73,98 +84,104 @@ func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Opti
 // read handles line after line, in order.
 func (c *conn) read(ctx context.Context, r io.Reader) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
+	var line, out []byte
 	for ctx.Err() == nil {
-		line, long, err := readLine(lines)
+		var long bool
+		var err error
+		line, long, err = readLine(lines, line[:0])
 		if long {
-			c.reply(ctx, newAnswer(nil, nil, &rpcError{Code: codeInvalidRequest, Message: "the line is too long", Data: &errorData{Code: "too_large"}}))
-		} else if len(line) > 0 {
-			c.handle(ctx, line)
+			out = append(appendAnswer(out[:0], nil, nil, tooLong), '\n')
+			c.out.send(ctx, out)
+		} else if text := trim(line); len(text) > 0 {
+			out = c.handle(ctx, text, out[:0])
 		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return err
+			return fmt.Errorf("read requests: %w", err)
+		}
+		if cap(line) > 64<<10 {
+			line = nil
+		}
+		if cap(out) > 64<<10 {
+			out = nil
 		}
 	}
 	return nil
 }
 
-// readLine reads up to a line's end. A line over the limit is skipped, in
-// bounded memory.
-func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
+var tooLong = &rpcError{Code: codeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes", maxLine), Data: &errorData{Code: harness.ErrTooLarge.Code}}
+
+// readLine reads up to a line's end into line. A line over the limit is
+// skipped, in bounded memory.
+func readLine(r *bufio.Reader, line []byte) (_ []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > maxLine {
-			long, line = true, nil
+			long, line = true, line[:0]
 		}
 		if !long {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return trim(line), long, err
+			return line, long, err
 		}
 	}
 }
 
 // trim takes the white space off that may surround a message; a line of it
 // alone is no message.
-func trim(b []byte) []byte {
-	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r' || b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
-		b = b[:len(b)-1]
-	}
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r') {
-		b = b[1:]
-	}
-	return b
-}
+func trim(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
-// handle answers one line: each request by itself, a batch with one array.
-func (c *conn) handle(ctx context.Context, line []byte) {
+// handle answers one line: each request by itself, a batch with one array. It
+// returns the buffer it was given, perhaps grown.
+func (c *conn) handle(ctx context.Context, line, out []byte) []byte {
+	var x exchange
+	defer x.release()
 	calls, batch := parse(line)
-	var answers []json.RawMessage
+	if batch {
+		out = append(out, '[')
+	}
 	for _, call := range calls {
-		a, after := c.answer(ctx, call)
-		if a != nil && !batch {
-			c.reply(ctx, *a)
+		was := len(out)
+		if batch && was > 1 {
+			out = append(out, ',')
 		}
-		if a != nil && batch {
-			b := encode(*a)
-			answers = append(answers, b[:len(b)-1])
-		}
-		if after != nil && !batch {
-			after()
-		} else if after != nil {
-			defer after()
+		told := len(out)
+		if out = c.answer(ctx, &x, call, out); len(out) == told {
+			out = out[:was]
 		}
 	}
-	if batch && len(answers) > 0 {
-		c.out.send(ctx, encode(answers))
+	switch {
+	case batch && len(out) > 1:
+		out = append(out, ']')
+	case batch || len(out) == 0:
+		return out
 	}
+	out = append(out, '\n')
+	c.out.send(ctx, out)
+	return out
 }
 
-// answer carries out a request. The second result is to be called when the
-// answer is on its way.
-func (c *conn) answer(ctx context.Context, call call) (*answer, func()) {
+// answer carries out a request and appends its answer, if it gets one.
+func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) []byte {
 	if call.refusal != nil {
-		a := newAnswer(call.id, nil, call.refusal)
-		return &a, nil
+		return appendAnswer(out, call.id, nil, call.refusal)
 	}
-	result, after, err := c.call(ctx, call.request)
-	if call.id == nil {
-		return nil, after
-	}
-	if err != nil && err.Code == codeInternal {
-		c.log.Error("request failed", "method", call.method, "err", err.Message)
-	}
-	if err == nil && result == nil {
-		result = struct{}{}
-	}
-	a := newAnswer(call.id, result, err)
+	result, err := c.call(ctx, x, call.request)
 	if err != nil {
-		a.Result = nil
+		e := asError(err)
+		if e.Code == codeInternal {
+			c.log.Error("request failed", "method", call.method, "err", err)
+		}
+		if call.id == nil {
+			return out
+		}
+		return appendAnswer(out, call.id, nil, e)
 	}
-	return &a, after
+	if call.id == nil {
+		return out
+	}
+	return appendAnswer(out, call.id, result, nil)
 }
-
-func (c *conn) reply(ctx context.Context, a answer) { c.out.send(ctx, encode(a)) }

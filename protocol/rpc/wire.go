@@ -8,7 +8,7 @@ import (
 
 // The shapes of S4. Fields that S4 does not name are additive.
 
-type thread4 struct {
+type thread struct {
 	ThreadID  harness.SessionID `json:"threadId"`
 	Title     string            `json:"title"`
 	Directory string            `json:"directory"`
@@ -23,8 +23,8 @@ type threadTime struct {
 	Updated int64 `json:"updated"`
 }
 
-func asThread(s harness.Summary) thread4 {
-	return thread4{s.Session, s.Title, s.Directory, threadTime{s.Created.UnixMilli(), s.Updated.UnixMilli()}, s.Status, s.Seq, s.Parent}
+func asThread(s harness.Summary) thread {
+	return thread{s.Session, s.Title, s.Directory, threadTime{s.Created.UnixMilli(), s.Updated.UnixMilli()}, s.Status, s.Seq, s.Parent}
 }
 
 type turnTime struct {
@@ -32,14 +32,24 @@ type turnTime struct {
 	Completed *int64 `json:"completed,omitempty"`
 }
 
-type item4 struct {
+type item struct {
 	ItemID   harness.ItemID    `json:"itemId"`
 	ThreadID harness.SessionID `json:"threadId"`
 	TurnID   harness.TurnID    `json:"turnId"`
-	Type     string            `json:"type"`
+	Type     string            `json:"type" rule:"words=user_message|assistant_message|tool_exec|tool_log|approval|artifact"`
 	Data     any               `json:"data,omitempty"`
 }
 
+// turn is a turn in the middle: its items as far as they have come.
+type turn struct {
+	TurnID   harness.TurnID    `json:"turnId"`
+	ThreadID harness.SessionID `json:"threadId"`
+	Status   string            `json:"status" rule:"words=running"`
+	Time     turnTime          `json:"time"`
+	Items    []item            `json:"items"`
+}
+
+// The params of the notifications.
 type (
 	threadCreated struct {
 		ThreadID harness.SessionID `json:"threadId"`
@@ -55,22 +65,22 @@ type (
 	turnEnded struct {
 		TurnID   harness.TurnID    `json:"turnId"`
 		ThreadID harness.SessionID `json:"threadId"`
-		Status   string            `json:"status"`
+		Status   string            `json:"status" rule:"words=completed|cancelled|error"`
 		Error    string            `json:"error,omitempty"`
 		Reason   string            `json:"reason,omitempty"`
 		Time     turnTime          `json:"time"`
-		Usage    *harness.Usage    `json:"usage,omitempty"`
+		Usage    *usage            `json:"usage,omitempty"`
 		Seq      harness.Seq       `json:"seq"`
 	}
 	itemStarted struct {
-		Item item4       `json:"item"`
+		Item item        `json:"item"`
 		Seq  harness.Seq `json:"seq"`
 	}
 	itemDelta struct {
 		ItemID    harness.ItemID    `json:"itemId"`
 		ThreadID  harness.SessionID `json:"threadId"`
 		TurnID    harness.TurnID    `json:"turnId"`
-		Type      string            `json:"type"`
+		Type      string            `json:"type" rule:"words=user_message|assistant_message|tool_exec|tool_log|approval|artifact"`
 		Delta     string            `json:"delta"`
 		Reasoning bool              `json:"reasoning,omitempty"`
 		Data      *logData          `json:"data,omitempty"`
@@ -80,7 +90,7 @@ type (
 		ItemID   harness.ItemID    `json:"itemId"`
 		ThreadID harness.SessionID `json:"threadId"`
 		TurnID   harness.TurnID    `json:"turnId"`
-		Type     string            `json:"type"`
+		Type     string            `json:"type" rule:"words=user_message|assistant_message|tool_exec|tool_log|approval|artifact"`
 		Data     any               `json:"data,omitempty"`
 		Seq      harness.Seq       `json:"seq"`
 	}
@@ -97,20 +107,56 @@ type (
 	}
 )
 
+// usage is what a turn cost; costUsd is null if the price is unknown.
+type usage struct {
+	InputTokens  int64    `json:"inputTokens"`
+	OutputTokens int64    `json:"outputTokens"`
+	CachedTokens int64    `json:"cachedTokens,omitempty"`
+	CostUSD      *float64 `json:"costUsd"`
+	ContextPct   *float64 `json:"contextPct,omitempty"`
+	Model        string   `json:"model,omitempty"`
+}
+
+func asParts(list []harness.Part) []part {
+	parts := []part{}
+	for _, p := range list {
+		parts = append(parts, part{p.Type, p.Text, p.URL, p.Path, p.MediaType})
+	}
+	return parts
+}
+
+// The data of items, by their type.
 type (
 	userData struct {
-		Parts  []harness.Part `json:"parts"`
+		Parts  []part         `json:"parts"`
 		Source harness.Source `json:"source,omitempty"`
 	}
-	textData struct {
+	part struct {
+		Type string `json:"type" rule:"words=text|file"`
+		Text string `json:"text,omitempty"`
+		URL  string `json:"url,omitempty"`
+		Path string `json:"path,omitempty"`
+		Mime string `json:"mime,omitempty"`
+	}
+	artifactData struct {
+		ArtifactID   string          `json:"artifactId"`
+		ArtifactType string          `json:"artifactType"`
+		Title        string          `json:"title,omitempty"`
+		URI          string          `json:"uri,omitempty"`
+		Size         int64           `json:"size,omitempty"`
+		SHA256       string          `json:"sha256,omitempty"`
+		Metadata     json.RawMessage `json:"metadata,omitempty"`
+	}
+	assistantData struct {
 		Text       string `json:"text"`
+		Reasoning  string `json:"reasoning,omitempty"`
 		StopReason string `json:"stopReason,omitempty"`
 	}
 	toolData struct {
 		CallID     harness.CallID  `json:"callId"`
 		Tool       string          `json:"tool"`
 		Input      json.RawMessage `json:"input,omitempty"`
-		Status     string          `json:"status"`
+		Status     string          `json:"status" rule:"words=pending|running|ok|error|timeout|denied|artifact"`
 		Output     *string         `json:"output,omitempty"`
 		Error      string          `json:"error,omitempty"`
 		Reason     string          `json:"reason,omitempty"`
@@ -132,7 +178,7 @@ type (
 	}
 	replyData struct {
 		RequestID harness.ApprovalID `json:"requestId"`
-		Reply     string             `json:"reply"`
+		Reply     string             `json:"reply" rule:"words=once|always|reject"`
 		Decision  harness.Verdict    `json:"decision"`
 		Scope     harness.Scope      `json:"scope,omitempty"`
 		Reason    string             `json:"reason,omitempty"`
