@@ -15,6 +15,7 @@ import (
 	"github.com/gobwas/ws"
 
 	"harness"
+	"harness/internal/socket"
 	"harness/kernel"
 	"harness/protocol/delta"
 	"harness/store/memory"
@@ -198,7 +199,7 @@ func TestSoak(t *testing.T) {
 	}
 	base := runtime.NumGoroutine()
 	sv := serveOn(t, memory.New(), soakScript, &kernel.Options{IdleAfter: time.Millisecond, TailEvents: 16, SnapshotEvery: 32},
-		&delta.Options{Beat: 3 * time.Millisecond, Window: 2 * time.Millisecond})
+		&delta.Options{Beat: 3 * time.Millisecond, Window: 2 * time.Millisecond, Socket: socket.Options{StallAfter: -1}}) // the lazy ones read at last
 	s := &soak{sv: sv}
 	for range 6 {
 		s.ids = append(s.ids, sv.create(""))
