@@ -34,8 +34,8 @@ func (m *machine) command(now time.Time, r *ready, in commanded) {
 	case harness.Rewind:
 		err = fmt.Errorf("rewind needs a workspace with snapshots: %w", harness.ErrUnsupported)
 	}
-	if err != nil {
-		r.effects = append(r.effects, reply{to: in.from, err: err})
+	if err != nil { // it may rest on something that is not durable yet
+		m.when(r, m.state.Seq, reply{to: in.from, err: err})
 		return
 	}
 	m.when(r, receipt.Seq, reply{to: in.from, receipt: receipt})
@@ -79,7 +79,7 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 
 // maxSteers bounds what people can say to one turn: its messages stay in memory
 // until it ends.
-const maxSteers = 256
+const maxSteers = 64
 
 func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error) {
 	if known, ok := m.state.Keyed(c.ClientKey); ok {

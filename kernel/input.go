@@ -112,12 +112,7 @@ type (
 	die struct{ err error }
 )
 
-func (e reply) refused(err error) []effect {
-	if e.err == nil {
-		e.err = err
-	}
-	return []effect{reply{to: e.to, err: e.err}}
-}
+func (e reply) refused(err error) []effect    { return []effect{reply{to: e.to, err: err}} }
 func (e snapshot) refused(err error) []effect { return []effect{snapshot{to: e.to, err: err}} }
 func (e decide) refused(err error) []effect   { return []effect{decide{to: e.to, err: err}} }
 func (start) refused(error) []effect          { return nil }

@@ -15,7 +15,6 @@ type machine struct {
 
 	state   *harness.State // everything accepted so far, durable or not
 	durable harness.Seq    // where the log ends for sure
-	from    *harness.Branch
 
 	batch  batch // accepted, waits for the append in flight
 	flight batch // in the store's hands
@@ -125,11 +124,11 @@ func (m *machine) launch(now time.Time, r *ready) {
 	if !b.urgent && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
 		return
 	}
-	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary(), From: m.from}
+	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary()}
 	for i, d := range b.drafts {
 		c.Events = append(c.Events, harness.NewEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final()))
 	}
-	m.flight, m.batch, m.flying, m.cut, m.from = *b, batch{}, true, now, nil
+	m.flight, m.batch, m.flying, m.cut = *b, batch{}, true, now
 	m.flight.drafts = nil
 	r.commit = c
 }

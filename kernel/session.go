@@ -62,6 +62,9 @@ func (s *session) run(ctx context.Context) {
 	s.carryOut(ctx, s.m.step(time.Now(), recovered{}))
 	s.loop(ctx)
 	s.settle()
+	if s.failed != nil {
+		s.k.later(s.id)
+	}
 }
 
 // loop feeds the machine until the session has nothing to do, or must end.
@@ -70,11 +73,14 @@ func (s *session) loop(ctx context.Context) {
 	defer idle.Stop()
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
-	drain := s.drain
+	drain, leaving := s.drain, false
+	if s.m.draining {
+		drain = nil // woken since: whoever did it wants something
+	}
 	for !s.m.dead {
-		reports := s.reports
-		if s.m.full() {
-			reports = nil
+		if s.host != nil && s.m.engine == "" {
+			s.log.Error("engine did not stop; going on without it", "turn", s.host.turn)
+			s.host, s.stop = nil, nil
 		}
 		now := time.Now()
 		tick.Stop()
@@ -82,7 +88,7 @@ func (s *session) loop(ctx context.Context) {
 			tick.Reset(max(0, at.Sub(now)))
 		}
 		quiet := s.m.quiet() && s.host == nil && !s.save.busy
-		if drain == nil && (quiet || s.m.stands()) {
+		if leaving && (quiet || s.m.stands()) {
 			return
 		}
 		var in input
@@ -90,7 +96,7 @@ func (s *session) loop(ctx context.Context) {
 		case in = <-s.commands:
 			idle.Reset(s.k.opts.IdleAfter)
 			s.m.draining = s.m.draining || s.k.isDraining() // drain may be ready, too
-		case in = <-reports:
+		case in = <-s.mayReport():
 		case e := <-s.returned:
 			in = s.left(e)
 			idle.Reset(s.k.opts.IdleAfter)
@@ -102,7 +108,7 @@ func (s *session) loop(ctx context.Context) {
 			s.sealed(r)
 			continue
 		case <-drain:
-			in, drain = drained{}, nil
+			in, drain, leaving = drained{}, nil, true
 		case <-tick.C:
 			in = ticked{}
 		case <-idle.C:
@@ -136,7 +142,7 @@ func (s *session) settle() {
 		select {
 		case e := <-s.returned:
 			in = s.left(e)
-		case in = <-s.reports:
+		case in = <-s.mayReport():
 		case in = <-s.appends:
 		case snap := <-s.keeps:
 			s.keep(ctx, snap)
@@ -155,6 +161,14 @@ func (s *session) settle() {
 	}
 	s.saveLast(ctx)
 	s.k.forget(s)
+}
+
+// mayReport is the engine's channel, or none while it must wait.
+func (s *session) mayReport() <-chan input {
+	if s.m.full() {
+		return nil
+	}
+	return s.reports
 }
 
 // left is the end of an engine's run, with what people said to it in vain.
@@ -208,7 +222,8 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 }
 
 // startTurn runs the session's engine in its own goroutine. The session hears
-// of its end through returned.
+// of its end through returned, and does not end before, unless the engine
+// ignores its context for longer than CancelGrace: then it is left alone.
 func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	engine, err := s.k.engine(s.m.state.Engine)
 	turn, cancel := context.WithCancelCause(ctx)
@@ -216,7 +231,7 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	h.config.Store(&t.Config)
 	s.host, s.cause = h, harness.ErrNotRunning
 	s.stop = func() { cancel(s.cause) }
-	s.k.wg.Go(func() {
+	go func() {
 		defer cancel(nil)
 		if err == nil {
 			err = run(turn, engine, t, h)
@@ -226,7 +241,7 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 		case s.returned <- e:
 		case <-s.done: // the session gave up waiting
 		}
-	})
+	}()
 }
 
 // run is engine.Run, with a panic turned into the failure of this one turn.

@@ -140,7 +140,7 @@ func TestSteersOfOneTurnAreBounded(t *testing.T) {
 		r := newRig(t, "hang", nil)
 		r.submit("go")
 		synctest.Wait()
-		for range 256 {
+		for range 64 {
 			r.do(harness.Steer{Parts: harness.TextPart("more")})
 		}
 		r.refused(harness.ErrQueueFull, harness.Steer{Parts: harness.TextPart("too much")})

@@ -322,12 +322,9 @@ func (m *machine) recover(now time.Time) {
 		m.endTurn(now, harness.TurnCancelled, "user")
 		return
 	}
-	if len(m.state.Pending) > 0 {
-		m.closeCalls(now, "interrupted")
-		return
-	}
 	m.closeCalls(now, "interrupted")
 	switch {
+	case len(m.state.Pending) > 0: // the turn waits for its answers
 	case t.Attempt <= m.state.Retries:
 		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt})
 		m.attempt(now)

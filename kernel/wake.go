@@ -2,8 +2,7 @@ package kernel
 
 import (
 	"context"
-	"fmt"
-	"sync"
+	"time"
 
 	"harness"
 )
@@ -107,66 +106,20 @@ func (k *Kernel) isClosed() bool {
 	return k.closed
 }
 
-// Recover wakes every session that a crash may have left in the middle of
-// something: open calls are closed, orphaned turns ended or tried again,
-// waiting prompts started. Approvals that are pending stay so. Call it once,
-// before clients are served. It returns how many sessions it woke; one that
-// cannot be loaded is logged and does not keep the others from it.
-func (k *Kernel) Recover(ctx context.Context) (int, error) {
-	busy := []harness.Status{harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	atOnce := make(chan struct{}, cap(k.loads))
-	n := 0
-	for sum, err := range k.store.List(ctx, harness.Filter{Statuses: busy}) {
-		if err != nil {
-			return n, fmt.Errorf("recover: %w", err)
-		}
-		n++
-		atOnce <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-atOnce }()
-			if _, err := k.wake(ctx, sum.Session); err != nil {
-				k.log.Error("session not recovered", "session", sum.Session, "err", err)
-			}
-		})
-	}
-	return n, nil
-}
+// retryAfter is how long a session that a failing store threw out stays so,
+// unless somebody wants it before.
+const retryAfter = 5 * time.Second
 
-// Drain takes no new turns and waits until the running ones have ended or ctx
-// is done.
-func (k *Kernel) Drain(ctx context.Context) error {
-	k.mu.Lock()
-	if !k.draining {
-		k.draining = true
-		close(k.drain)
-	}
-	var wait []*session
-	for _, s := range k.awake {
-		wait = append(wait, s)
-	}
-	k.mu.Unlock()
-	for _, s := range wait {
+// later wakes a session again that was thrown out in the middle of something.
+func (k *Kernel) later(id harness.SessionID) {
+	k.wg.Go(func() {
 		select {
-		case <-s.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		case <-time.After(retryAfter):
+		case <-k.halt:
+			return
 		}
-	}
-	return nil
-}
-
-// Close ends all sessions and returns when nothing of the kernel runs any
-// more. Turns that still run are told to stop and stay open in the log, as
-// after a crash, so that the next start sees to them.
-func (k *Kernel) Close() error {
-	k.mu.Lock()
-	if !k.closed {
-		k.closed = true
-		close(k.halt)
-	}
-	k.mu.Unlock()
-	k.wg.Wait()
-	return nil
+		if _, err := k.wake(context.Background(), id); err != nil {
+			k.log.Error("session not woken again", "session", id, "err", err)
+		}
+	})
 }

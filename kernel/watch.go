@@ -104,8 +104,13 @@ func (k *Kernel) awakeOr(ctx context.Context, id harness.SessionID, after harnes
 }
 
 // unfinished reports whether a stored state needs its session awake: an engine
-// was running, or a prompt waits.
+// was running, a prompt waits, or a question has a deadline.
 func unfinished(st *harness.State) bool {
+	for _, a := range st.Pending {
+		if a.Deadline != nil {
+			return true
+		}
+	}
 	return st.Turn != nil && len(st.Pending) == 0 || st.Turn == nil && len(st.Queue) > 0 && st.Status != harness.Paused
 }
 
