@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"harness"
 )
 
-// names lists the keys of a table for an error message.
+// names lists the keys of a table for people.
 func names[V any](table map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(table)), ", ")
 }
@@ -24,8 +23,19 @@ type where struct{ data, store *string }
 func (f *flags) where() where {
 	return where{
 		data:  f.String("data", dataHome(f.p.getenv), "`DIR` that holds the database"),
-		store: f.String("store", "sqlite", "`STORE` that keeps the sessions: sqlite, sqlite:PATH or memory"),
+		store: f.String("store", "sqlite", "`STORE` that keeps the sessions: "+names(stores)+"; STORE:PATH for a place outside --data"),
 	}
+}
+
+// String says where the sessions are.
+func (w where) String() string {
+	switch *w.store {
+	case "sqlite":
+		return "sqlite in " + *w.data
+	case "memory":
+		return "memory: sessions end with the server"
+	}
+	return *w.store
 }
 
 // dataHome is harness's place under the XDG data home.
@@ -46,11 +56,6 @@ func (w where) open(ctx context.Context, read bool) (harness.Store, error) {
 	data, err := filepath.Abs(*w.data)
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
-	}
-	if !read {
-		if err := os.MkdirAll(data, 0o700); err != nil {
-			return nil, fmt.Errorf("data directory: %w: %w", err, harness.ErrStorage)
-		}
 	}
 	st, err := openStore(ctx, *w.store, place{data: data, read: read})
 	if read && errors.Is(err, harness.ErrNotFound) {

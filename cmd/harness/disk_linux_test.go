@@ -12,12 +12,14 @@ import (
 )
 
 // small mounts a file system of this size over a new directory. Who may not
-// mount cannot run the test; the one with a limit on files needs no rights.
+// mount cannot run the test, which CI does not accept from root; the one with a
+// limit on files needs no rights.
 func small(t testing.TB, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	err := syscall.Mount("harness-test", dir, "tmpfs", 0, options)
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+	denied, must := errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES), os.Getenv("CI") == "true" && os.Geteuid() == 0
+	if denied && !must {
 		t.Skipf("mounting is not allowed here: %v", err)
 	}
 	if err != nil {

@@ -91,7 +91,7 @@ func (f *flags) parse(args []string, least, most int) error {
 // mistake tells what is wrong with the command line, and where to read on.
 func (f *flags) mistake(text string) error {
 	fmt.Fprintf(f.p.stderr, "harness %s: %s\nSee harness %s --help.\n", f.Name(), text, f.Name())
-	return usageError
+	return errUsage
 }
 
 // dashes spells flags as the help does.

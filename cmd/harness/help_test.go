@@ -13,7 +13,7 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	for _, args := range [][]string{
-		{"help"}, {"serve", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
+		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
 		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)

@@ -27,6 +27,9 @@ type command struct {
 // commands in the order of the help text.
 var commands = []command{
 	{"serve", "[flags]", "start the server", serve},
+	{"run", "[flags] PROMPT", "one turn at the terminal", runTurn},
+	{"attach", "[flags] [SESSION]", "follow a session and talk to it", attach},
+	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
 	{"replay", "[flags] SESSION|FILE", "fold a log and print the state at any point", replay},
 	{"version", "", "print the version", printVersion},
@@ -48,8 +51,13 @@ func main() {
 	os.Exit(p.main(ctx, os.Args[1:]))
 }
 
-// usageError is a mistake on the command line; the user has been told.
-var usageError = errors.New("usage")
+// errUsage is a mistake on the command line; the user has been told.
+var errUsage = errors.New("usage")
+
+// exitCode ends the process with a code of its own; the user has been told.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // main runs one subcommand and returns the exit code: 0, 1 for a failure, 2
 // for a mistake on the command line.
@@ -69,10 +77,13 @@ func (p *program) main(ctx context.Context, args []string) int {
 		}
 		p.name = c.name
 		err := c.run(ctx, p, args[1:])
+		if code, ok := errors.AsType[exitCode](err); ok {
+			return int(code)
+		}
 		switch {
 		case err == nil, errors.Is(err, flag.ErrHelp):
 			return 0
-		case errors.Is(err, usageError):
+		case errors.Is(err, errUsage):
 			return 2
 		}
 		text := strings.TrimSuffix(err.Error(), ": "+harness.ErrInvalid.Text) // what is before says it better
@@ -89,7 +100,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 
 // hints say what a person can do about an error.
 var hints = map[*harness.Error]string{
-	harness.ErrLocked:  "Stop the other server, or choose another directory with --data.",
+	harness.ErrLocked:  "Stop the other server, or choose another directory with --data; stdio, run and attach can --connect to it.",
 	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup.",
 	harness.ErrStorage: "Check that the directory is writable and that the disk has room.",
 }

@@ -51,7 +51,10 @@ func paragraph(b *strings.Builder, text string) {
 		return
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		b.WriteString("  " + line + "\n")
+		if line != "" {
+			b.WriteString("  " + line)
+		}
+		b.WriteByte('\n')
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"harness"
+	"harness/engine/script"
 	"harness/kernel"
 	"harness/protocol/delta"
 )
@@ -82,18 +84,19 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if n > 0 {
 		log.Info("recovered sessions", "count", n)
 	}
+	lines := newLines(ctx, k, log)
 	srv := &http.Server{
-		Handler: guard(listener.Addr(), routes(ctx, hub)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: guard(listener.Addr(), routes(ctx, hub, lines)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headFor, IdleTimeout: idleFor, MaxHeaderBytes: maxHead,
 	}
-	p.welcome(listener.Addr(), *w.store, *engine)
-	return run(ctx, log, srv, listener, k, hub, *drain)
+	p.welcome(listener.Addr(), w, *engine)
+	return run(ctx, log, srv, listener, k, hub, lines, *drain)
 }
 
 // run serves until ctx ends or serving fails. Then turns get a while to end
 // while their clients still watch, and everything is taken down in the
 // opposite order of its building.
-func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, grace time.Duration) error {
+func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, lines *lines, grace time.Duration) error {
 	failed := make(chan error, 1) // Serve returns once
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -113,6 +116,7 @@ func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener
 	defer cancel2()
 	hub.Shutdown(last)
 	srv.Shutdown(last)
+	lines.shutdown()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
@@ -121,9 +125,10 @@ func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener
 
 // routes is the whole HTTP surface. The server is alive as long as it answers,
 // and ready until ctx ends.
-func routes(ctx context.Context, hub *delta.Hub) http.Handler {
+func routes(ctx context.Context, hub *delta.Hub, lines *lines) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /ws", hub)
+	mux.Handle("GET /rpc", lines)
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		fmt.Fprintln(rw, `{"ok":true}`)
@@ -153,11 +158,11 @@ The protocol is described in docs/protocols/websocket.md.
 `
 
 // welcome tells a person where to go.
-func (p *program) welcome(addr net.Addr, store, engine string) {
+func (p *program) welcome(addr net.Addr, w where, engine string) {
 	fmt.Fprintf(p.stdout, "Harness %s listens on http://%s\n", version(), addr)
-	fmt.Fprintf(p.stdout, "  WebSocket  ws://%s/ws?userId=me\n  store      %s\n  engine     %s\n", addr, store, engine)
+	fmt.Fprintf(p.stdout, "  WebSocket  ws://%s/ws?userId=me\n  store      %s\n  engine     %s\n", addr, w, engine)
 	if engine == "script" {
-		fmt.Fprintln(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: ask, slow, tools, fail.")
+		fmt.Fprintf(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: %s.\n", strings.Join(script.DemoWords(), ", "))
 	}
 }
 

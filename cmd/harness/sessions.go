@@ -34,7 +34,7 @@ func sessions(ctx context.Context, p *program, args []string) error {
 		fmt.Fprintf(p.stderr, "harness sessions: unknown verb %q\n\n", args[0])
 	}
 	fmt.Fprint(p.stderr, sessionsHelp)
-	return usageError
+	return errUsage
 }
 
 const sessionsHelp = `Look at stored sessions and move them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -16,7 +17,6 @@ type viewer struct {
 	tree object.Tree
 	now  seen
 	seq  uint64
-	n    int
 }
 
 func (p *process) view(query string) *viewer {
@@ -87,8 +87,7 @@ func (v *viewer) do(format string, args ...any) frame {
 }
 
 func (v *viewer) try(format string, args ...any) (frame, error) {
-	v.n++
-	id := fmt.Sprintf("%p-%d", v, v.n)
+	id := rand.Text()
 	if err := v.send(fmt.Sprintf(`{"commandId":%q,`+format+`}`, append([]any{id}, args...)...)); err != nil {
 		return frame{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"harness"
 	"harness/engine/script"
+	"harness/store/jsonl"
 	"harness/store/memory"
 	"harness/store/sqlite"
 )
@@ -32,6 +33,16 @@ type place struct {
 
 var stores = map[string]func(ctx context.Context, p place) (harness.Store, error){
 	"memory": func(context.Context, place) (harness.Store, error) { return memory.New(), nil },
+	"jsonl": func(ctx context.Context, p place) (harness.Store, error) {
+		dir := p.rest
+		if dir == "" {
+			dir = filepath.Join(p.data, ".harness")
+		}
+		if p.read {
+			return jsonl.Look(ctx, dir)
+		}
+		return jsonl.Open(ctx, dir, nil)
+	},
 	"sqlite": func(ctx context.Context, p place) (harness.Store, error) {
 		path := p.rest
 		if path == "" {

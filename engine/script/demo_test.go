@@ -3,6 +3,8 @@ package script_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,6 +55,27 @@ func TestTheDemoDoesWhatThePromptSays(t *testing.T) {
 				t.Errorf("complaints: %q", c)
 			}
 		})
+	}
+}
+
+// TestTheDemoAndTheReadmeNameTheDemosWords: whoever is told of the demo is told
+// of all that it shows.
+func TestTheDemoAndTheReadmeNameTheDemosWords(t *testing.T) {
+	t.Parallel()
+	words := script.DemoWords()
+	if len(words) < 2 {
+		t.Fatalf("the words are %q", words)
+	}
+	if list := strings.Join(words, ", "); !strings.Contains(script.Demo().String(), "to see more: "+list+".") {
+		t.Errorf("the demo does not end with %q", list)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(words) - 1
+	if list := "`" + strings.Join(words[:last], "`, `") + "` and `" + words[last] + "`"; !strings.Contains(string(readme), list) {
+		t.Errorf("the README does not list %s", list)
 	}
 }
 

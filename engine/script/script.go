@@ -59,6 +59,18 @@ var demoText string
 // prompt choose what it shows.
 func Demo() *Script { return must(demoText) }
 
+// DemoWords are the words that [Demo] knows, one for each thing it shows.
+func DemoWords() (words []string) {
+	for _, p := range Demo().parts {
+		for _, o := range p.ops {
+			if o.verb == "when" {
+				words = append(words, o.words[0])
+			}
+		}
+	}
+	return words
+}
+
 func must(src string) *Script {
 	s, err := Parse(src)
 	if err != nil {

@@ -22,7 +22,7 @@ func playUntilCrash(t *testing.T, inner harness.Store, seed uint64) (acked, poss
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	last := 1 + rnd.IntN(40)
 	st := faulty.Wrap(inner, func(op faulty.Op) faulty.Fault {
-		return faulty.Fault{Crash: op.N == last, Torn: rnd.IntN(2) == 0}
+		return faulty.Fault{Crash: op.N == last, Landed: rnd.IntN(2) == 0}
 	})
 	acked, possible = map[harness.SessionID]int{}, map[harness.SessionID]int{}
 	for n := 1; ; n++ {

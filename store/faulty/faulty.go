@@ -53,9 +53,11 @@ type Fault struct {
 	After error
 
 	// Crash ends the store with this call: this one and all later ones return
-	// ErrStorage. With Torn the call still has its effect, as when the process
-	// dies between the flush and the answer; otherwise it has none.
-	Crash, Torn bool
+	// ErrStorage. With Landed the whole call takes effect first, as when the
+	// process dies between the flush and the answer; otherwise nothing of it
+	// does. A call never takes effect in part: that a store's own crash tests
+	// show.
+	Crash, Landed bool
 }
 
 // errCrashed is what the caller of a dead process would never read.
@@ -115,7 +117,7 @@ func (w *wrapper) call(ctx context.Context, op Op, inner func() error) error {
 	if f.Before != nil {
 		return f.Before
 	}
-	if !f.Crash || f.Torn {
+	if !f.Crash || f.Landed {
 		if err := w.enter(inner); err != nil {
 			return err
 		}

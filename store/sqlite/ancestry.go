@@ -45,7 +45,10 @@ func (s *Store) ancestry(c *conn, id harness.SessionID) ([]part, error) {
 	return parts, nil
 }
 
-// removed forgets a session whose id may be used again.
+// removed forgets a session whose id may be used again. The writer calls it
+// after the removal is committed and before anybody knows: earlier, a reader
+// could find the session and remember it again; later, its successor could be
+// read by the old lineage.
 func (a *ancestries) removed(id harness.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

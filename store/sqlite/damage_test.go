@@ -206,7 +206,7 @@ func TestFilesAreTheirOwnersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "deep")
 	st := open(t, dir)
 	mustAppend(t, st, commit("a", 0, 1))
-	for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600} {
+	for name, want := range map[string]os.FileMode{"..": 0o700, "": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%q: %v, %v; want %v", name, info.Mode(), err, want)

@@ -20,13 +20,8 @@ var oldest = [3]int{3, 51, 3}
 // the lock. Whoever holds the lock is the only one to open the file.
 func claim(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
-		}
-		if err := syncDir(filepath.Dir(dir)); err != nil {
-			return nil, err
-		}
+	if err := makeDir(dir); err != nil {
+		return nil, err
 	}
 	file, err := lock(path + ".lock")
 	if err != nil {
@@ -41,6 +36,26 @@ func claim(path string) (*os.File, error) {
 		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
 	}
 	return file, nil
+}
+
+// makeDir makes dir and the directories above it that are missing. Every one it
+// made is durable in the one that holds it.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil // or something that taking the lock in it will name
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := makeDir(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("%w: %w", err, harness.ErrStorage)
+	}
+	return syncDir(parent)
 }
 
 // syncDir makes a new name in dir durable.

@@ -10,6 +10,7 @@ import (
 type task struct {
 	apply func(*writer) error // a *harness.Error refuses; any other error fails the transaction
 	size  int                 // bytes it will write, roughly
+	after func()              // if set, called once the outcome is settled and before it is told
 	state atomic.Int32
 	done  chan error // room for the one answer
 }

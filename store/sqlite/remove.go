@@ -16,12 +16,14 @@ const sweepRows = 64
 // its id is free; its rows are swept away later, between appends, and if need be
 // after the next open.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
-	err := s.queue.do(ctx, &task{apply: func(w *writer) error { return w.remove(id) }}, true)
-	s.ancestries.removed(id)
-	if err != nil {
+	if err := s.queue.do(ctx, s.removal(id), true); err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	return nil
+}
+
+func (s *Store) removal(id harness.SessionID) *task {
+	return &task{apply: func(w *writer) error { return w.remove(id) }, after: func() { s.ancestries.removed(id) }}
 }
 
 func (w *writer) remove(id harness.SessionID) error {

@@ -97,3 +97,28 @@ func TestEveryListIsDrivenByAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLineageIsForgottenWhenARemovalIsTold: not only Remove's caller, anybody
+// may then make the session anew and must not read it by the old lineage.
+func TestTheLineageIsForgottenWhenARemovalIsTold(t *testing.T) {
+	t.Parallel()
+	s := openForTest(t)
+	if err := s.Append(t.Context(), at("a", 0, "old")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LoadSnapshot(t.Context(), "a", 0); !errors.Is(err, harness.ErrNotFound) || len(s.ancestries.known) != 1 {
+		t.Fatalf("%v, %d lineages are remembered", err, len(s.ancestries.known))
+	}
+	if err := s.queue.do(t.Context(), s.removal("a"), true); err != nil { // Remove does nothing more
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), at("a", 0, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveSnapshot(t.Context(), harness.Snapshot{Session: "a", Seq: 1, State: []byte("new")}); err != nil {
+		t.Fatal(err)
+	}
+	if snap, err := s.LoadSnapshot(t.Context(), "a", 0); err != nil || string(snap.State) != "new" {
+		t.Fatalf("the snapshot is %q, %v", snap.State, err)
+	}
+}

@@ -16,8 +16,8 @@ const format = 1
 // once in 65 seconds and not every time; SQLite sorts within a minute when it
 // reads.
 //
-// Snapshots are all kept: they are heads without messages, and any position is
-// then near one. Messages say which snapshot sealed them, so that a branch never
+// Snapshots are heads without messages. Old ones are thinned out, so that any
+// position stays near one: see thin. Messages say which snapshot sealed them, so that a branch never
 // sees one from after its branch point.
 const schema = `
 CREATE TABLE sessions(

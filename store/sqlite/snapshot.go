@@ -11,7 +11,8 @@ import (
 )
 
 // SaveSnapshot implements [harness.Snapshotter]. It waits behind appends. A
-// snapshot ahead of the log is refused with ErrConflict.
+// snapshot ahead of the log is refused with ErrConflict. Saving again what has
+// been damaged since repairs it. Old heads are thinned out: see thin.
 func (s *Store) SaveSnapshot(ctx context.Context, snap harness.Snapshot) error {
 	size := len(snap.State)
 	for _, m := range snap.Sealed {
@@ -35,14 +36,18 @@ func (w *writer) saveSnapshot(snap harness.Snapshot) error {
 		return fmt.Errorf("the log ends at %d: %w", k.head, harness.ErrConflict)
 	}
 	for i, m := range snap.Sealed {
-		if _, err := w.exec("INSERT INTO messages(session, idx, sealed, crc, data) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		if _, err := w.exec("INSERT INTO messages(session, idx, sealed, crc, data) VALUES(?, ?, ?, ?, ?) "+
+			"ON CONFLICT(session, idx) DO UPDATE SET crc = excluded.crc, data = excluded.data WHERE crc <> excluded.crc OR data <> excluded.data",
 			k.n, int64(snap.First+i), int64(snap.Seq), checksum(m), blob(m)); err != nil {
 			return err
 		}
 	}
-	_, err = w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		k.n, int64(snap.Seq), checksum(snap.State), blob(snap.State))
-	return err
+	if _, err := w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?) "+
+		"ON CONFLICT(session, seq) DO UPDATE SET crc = excluded.crc, state = excluded.state WHERE crc <> excluded.crc OR state <> excluded.state",
+		k.n, int64(snap.Seq), checksum(snap.State), blob(snap.State)); err != nil {
+		return err
+	}
+	return w.thin(k.n)
 }
 
 // blob is b, never NULL.

@@ -56,6 +56,9 @@ func (w *writer) serve(group []*task) {
 		return
 	}
 	for i, t := range group {
+		if t.after != nil {
+			t.after()
+		}
 		if err != nil {
 			t.done <- err
 		} else {
