@@ -76,6 +76,38 @@ func TestGates(t *testing.T) {
 			a := durable.get(tb, 64, measureAppends)
 			return float64(a.perAppend) / float64(a.floor)
 		}, 1, false},
+		{"exec to initialize, times codex", func(tb testing.TB) float64 {
+			s := stdioStarts.get(tb, none, measureStart)
+			return s.ours.slower(s.codex)
+		}, 5, true},
+		{"the same where it ran before", func(tb testing.TB) float64 {
+			s := stdioStarts.get(tb, none, measureStart)
+			return s.oursAgain.slower(s.codexAgain)
+		}, 5, true},
+		{"resident memory then, times codex", func(tb testing.TB) float64 {
+			s := stdioStarts.get(tb, none, measureStart)
+			return s.ours.larger(s.codex)
+		}, 5, true},
+		{"tokens of a turn over stdio, times codex", func(tb testing.TB) float64 {
+			m := stdioBursts.get(tb, none, measureBursts)
+			return m.ours.whole / m.codex.flow
+		}, 5, true},
+		{"the same behind a model's stream that is decoded first", func(tb testing.TB) float64 {
+			m := stdioBursts.get(tb, none, measureBursts)
+			return m.afterBare(m.ours) / m.codex.flow
+		}, 5, true},
+		{"100 of 10,000 threads, times of 1,000", func(tb testing.TB) float64 {
+			p := stdioPages.get(tb, none, measurePages)
+			return float64(p.listMany) / float64(p.listFew)
+		}, 1.2, false},
+		{"page by page through 100,000 events, times 1,000", func(tb testing.TB) float64 {
+			p := stdioPages.get(tb, none, measurePages)
+			return float64(p.turnMany) / float64(p.turnFew)
+		}, 1.2, false},
+		{"one page anywhere in 100,000 events, times 1,000", func(tb testing.TB) float64 {
+			p := stdioPages.get(tb, none, measurePages)
+			return float64(p.jumpMany) / float64(p.jumpFew)
+		}, 1.2, false},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			switch got := g.measure(t); {

@@ -35,4 +35,8 @@ var (
 	durable   memo[int, appends]
 	sparse    memo[struct{}, latency]
 	slows     memo[struct{}, slow]
+
+	stdioStarts memo[struct{}, start]
+	stdioBursts memo[struct{}, bursts]
+	stdioPages  memo[struct{}, pages]
 )

@@ -34,9 +34,15 @@ func openShelf(tb testing.TB) *sqlite.Store {
 	return st
 }
 
+// shelf is a store that keeps snapshots.
+type shelf interface {
+	harness.Store
+	harness.Snapshotter
+}
+
 // fill writes a session of about n events that has gone to sleep. Each token
 // has size bytes.
-func fill(st *sqlite.Store, id harness.SessionID, n, size int) error {
+func fill(st shelf, id harness.SessionID, n, size int) error {
 	ctx := context.Background()
 	now := time.Now().Add(-time.Hour)
 	s := new(harness.State)

@@ -121,7 +121,7 @@ func (m *machine) launch(now time.Time, r *ready) {
 		*b = batch{}
 		return
 	}
-	if !b.urgent && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
+	if !b.urgent && !m.full() && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
 		return
 	}
 	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary()}
