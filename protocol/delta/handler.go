@@ -24,8 +24,8 @@ const (
 )
 
 // ServeHTTP answers GET /ws?userId=…&sessionId=…, with the additive since,
-// window and hb. Without a session it serves the user's default one; without a
-// user a new one, which the first command makes.
+// window and hb, or caps with hb in it. Without a session it serves the user's
+// default one; without a user a new one, which the first command makes.
 func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w, id, err := h.parse(r)
 	if err != nil {
@@ -108,18 +108,15 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 	}
 }
 
-// shown reports whether somebody is watching the session, which therefore
-// exists.
+// shown reports whether somebody is shown the session, which therefore exists.
 func (h *Hub) shown(id harness.SessionID) bool {
-	h.mu.Lock()
-	r := h.rooms[id]
-	h.mu.Unlock()
+	r := h.find(id)
 	if r == nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.seq > 0 && !r.missing
+	return r.exists
 }
 
 // Opened is the first word of a connection.
@@ -148,8 +145,6 @@ func (h *Hub) Closed(c *socket.Conn, _ error) {
 // Writable lets a watcher that was blocked go on, in a goroutine of its own:
 // the socket's must not wait for a room.
 func (h *Hub) Writable(c *socket.Conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.spawn(func() { h.unblock(c.Tag().(*watcher)) })
 }
 
@@ -161,18 +156,13 @@ func (h *Hub) unblock(w *watcher) {
 	w.blocked = false
 	w.pump()
 	wants := w.stale && w.ready()
-	r.mu.Unlock()
-	if !wants {
-		return
-	}
-	h.mu.Lock()
-	if w.room.Load() == r {
-		r.mu.Lock()
+	if wants {
 		r.start()
-		r.mu.Unlock()
 	}
-	h.mu.Unlock()
-	r.catchUp(h.ctx) // the feed may be waiting for the session, not for us
+	r.mu.Unlock()
+	if wants {
+		r.catchUp() // the feed may be waiting for the session, not for us
+	}
 }
 
 // Refused answers a message that was not even read.

@@ -52,12 +52,14 @@ type Hub struct {
 	srv  *socket.Server
 	ctx  context.Context // ends with Shutdown
 	stop context.CancelFunc
-	wg   sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows; taken before a room's
-	rooms  map[harness.SessionID]*room
-	beats  map[*watcher]struct{}
+	mu    sync.Mutex // guards rooms and beats; nothing is waited for under it, so it may be taken under a room's
+	rooms map[harness.SessionID]*room
+	beats map[*watcher]struct{}
+
+	life   sync.Mutex // guards closed, and wg against a late start
 	closed bool
+	wg     sync.WaitGroup
 }
 
 // New makes a hub over k. Call Shutdown when done with it.
@@ -108,16 +110,18 @@ func (h *Hub) Clients() int { return h.srv.Len() }
 func (h *Hub) Shutdown(ctx context.Context) error {
 	defer context.AfterFunc(ctx, h.stop)() // commands that still wait are not waited for longer
 	err := h.srv.Shutdown(ctx)
-	h.mu.Lock()
+	h.life.Lock()
 	h.closed = true
-	h.mu.Unlock()
+	h.life.Unlock()
 	h.stop()
 	h.wg.Wait()
 	return err
 }
 
-// spawn runs f in a goroutine that Shutdown waits for. h.mu is held.
+// spawn runs f in a goroutine that Shutdown waits for. It does not block.
 func (h *Hub) spawn(f func()) {
+	h.life.Lock()
+	defer h.life.Unlock()
 	if !h.closed {
 		h.wg.Go(f)
 	}
@@ -126,67 +130,80 @@ func (h *Hub) spawn(f func()) {
 // enter puts a watcher into the room of a session and sees to it that it is
 // shown the state.
 func (h *Hub) enter(id harness.SessionID, w *watcher) {
-	h.mu.Lock()
-	r := h.rooms[id]
-	if r == nil {
-		r = &room{hub: h, id: id}
-		if w.window == 0 { // an awake session may still know what came after it
-			r.seq, r.woken = w.since, true
-		}
-		h.rooms[id] = r
-	}
-	r.mu.Lock()
+	r := h.open(id, w)
 	w.room.Store(r)
 	w.slot = len(r.watchers)
 	r.watchers = append(r.watchers, w)
 	w.lane, w.stale, w.blocked = nil, true, false // a socket that is full says so again
 	r.start()
-	shown := r.show != nil
 	r.mu.Unlock()
-	h.mu.Unlock()
-	if shown { // the feed may be waiting for the session, not for us
-		r.catchUp(h.ctx)
+	r.catchUp() // the feed may be waiting for the session, not for us
+}
+
+// open is the room of a session with its mutex taken; a new one begins where
+// its first watcher says it is.
+func (h *Hub) open(id harness.SessionID, w *watcher) *room {
+	for {
+		h.mu.Lock()
+		r := h.rooms[id]
+		if r == nil {
+			r = &room{hub: h, id: id}
+			if w.window == 0 { // an awake session may still know what came after it
+				r.seq, r.woken = w.since, true
+			}
+			h.rooms[id] = r
+		}
+		h.mu.Unlock()
+		r.mu.Lock()
+		if !r.gone {
+			return r
+		}
+		r.mu.Unlock()
 	}
 }
 
 // leave takes a watcher out of its room. The last one ends the room.
 func (h *Hub) leave(w *watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := w.room.Load()
+	r := w.locked()
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.watchers[len(r.watchers)-1]
 	r.watchers[w.slot], last.slot = last, w.slot
 	r.watchers[len(r.watchers)-1] = nil
 	r.watchers = r.watchers[:len(r.watchers)-1]
+	r.displace(w)
 	w.room.Store(nil)
-	if len(r.watchers) > 0 {
-		return
+	switch {
+	case len(r.watchers) > 0:
+	case r.feeding:
+		r.cancel() // the feed closes the room
+	default:
+		r.close()
 	}
-	if r.feeding {
-		r.cancel()
-		return
-	}
-	delete(h.rooms, r.id)
+}
+
+// find is the room of a session, if it has one.
+func (h *Hub) find(id harness.SessionID) *room {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rooms[id]
 }
 
 // woke hears from the kernel that a session is awake. It does not block.
 func (h *Hub) woke(id harness.SessionID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.rooms[id] == nil {
+	if h.find(id) == nil {
 		return
 	}
 	h.spawn(func() { // a room's mutex may be taken for long
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if r := h.rooms[id]; r != nil { // still, or again
-			r.mu.Lock()
-			defer r.mu.Unlock()
+		r := h.find(id) // still, or again
+		if r == nil {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.gone { // else who comes next looks for itself
 			r.woken = true
 			r.start()
 		}

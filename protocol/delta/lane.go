@@ -1,6 +1,8 @@
 package delta
 
 import (
+	"slices"
+
 	"harness"
 	"harness/internal/object"
 	"harness/internal/socket"
@@ -17,6 +19,7 @@ type lane struct {
 	sent  harness.Seq    // what the ring's frames add up to
 	ring  ring
 	last  *shot
+	crowd int // watchers in it
 }
 
 // shot is a state frame and the place in the ring where its deltas begin.
@@ -72,6 +75,43 @@ func (l *lane) restart() {
 	l.aim(l.state())
 	l.ring = ring{base: l.ring.end() + 1} // beyond every watcher's place
 	l.last = nil
+}
+
+// place finds or makes the lane of a watcher. mu is held.
+func (r *room) place(w *watcher) {
+	s := r.show
+	i := slices.IndexFunc(s.lanes, func(l *lane) bool { return l.size == w.window })
+	if i < 0 {
+		r.flush() // the new lane begins where the others are
+		i = len(s.lanes)
+		s.lanes = append(s.lanes, newLane(s.lanes[0].state().Clone(), w.window))
+	}
+	l := s.lanes[i]
+	w.lane, w.off = l, l.ring.end()
+	l.crowd++
+	s.thin()
+}
+
+// displace takes a watcher out of its lane, if it has one. mu is held.
+func (r *room) displace(w *watcher) {
+	if w.lane == nil {
+		return
+	}
+	w.lane.crowd--
+	w.lane = nil
+	if r.show != nil {
+		r.show.thin()
+	}
+}
+
+// thin drops the lanes that nobody watches, but keeps one for others to begin
+// from.
+func (s *show) thin() {
+	for i := len(s.lanes) - 1; i >= 0 && len(s.lanes) > 1; i-- {
+		if s.lanes[i].crowd == 0 {
+			s.lanes = slices.Delete(s.lanes, i, i+1)
+		}
+	}
 }
 
 // stateFrame is a whole state as a finished frame.

@@ -6,8 +6,8 @@ import (
 )
 
 // projector folds a session's events into a state of its own and tells the
-// operations that turn the old view, from message first on, into the new one. Its cost follows
-// what an event changes, not what the state holds.
+// operations that turn the old view, from message first on, into the new one.
+// Its cost follows what an event changes, not what the state holds.
 //
 // The fold is the truth: the projector notes what an event might touch, lets
 // the fold run, and tells what is different. Within an event, parents come
@@ -26,8 +26,8 @@ type projector struct {
 type place struct{ message, call int }
 
 // newProjector starts at st, which it owns from then on, with a view from
-// message first on. Its owner may still
-// read it between events, and may seal messages that will not change.
+// message first on. Its owner may still read it between events, and may seal
+// messages that will not change.
 func newProjector(st *harness.State, first int) *projector {
 	p := &projector{st: st, paths: paths{first: first, at: -1}}
 	if st.Turn != nil {

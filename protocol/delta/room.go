@@ -20,22 +20,26 @@ type room struct {
 	watchers []*watcher
 	seq      harness.Seq // where watchers that miss nothing are
 	show     *show       // while feeding
+	exists   bool        // the session was seen; seq alone may be a client's claim
 	missing  bool        // no such session yet: the first command makes it
 	woken    bool        // the session has gone on since it was parked
 	feeding  bool
 	again    bool // something happened that the feed may have missed: look once more before it ends
 	cancel   context.CancelFunc
+	caught   chan struct{} // while somebody is in catchUp: closed when it is done
+	gone     bool          // not the hub's any more
 }
 
 // show is what a room needs only while its session is awake.
 type show struct {
-	lanes   []*lane     // one per window size in use
+	lanes   []*lane     // one per window size in use, and never none
 	timer   *time.Timer // ends the merge window
 	flushed time.Time   // when the last frames went out
+	sealAt  int         // at so many messages in a lane's state, look which of them the store has
 }
 
 // start makes sure that a feed runs and will look at the room from now on.
-// hub.mu and mu are held.
+// mu is held.
 func (r *room) start() {
 	if r.feeding {
 		r.again = true
@@ -70,10 +74,14 @@ func (r *room) feed(ctx context.Context) {
 
 // end closes the feed unless there is a reason to go on.
 func (r *room) end(ctx context.Context) bool {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for r.caught != nil { // parked watchers could not take what is being read for them
+		done := r.caught
+		r.mu.Unlock()
+		<-done
+		r.mu.Lock()
+	}
 	again := r.again && len(r.watchers) > 0 && r.hub.ctx.Err() == nil
 	r.again = false
 	if again && ctx.Err() == nil {
@@ -85,10 +93,18 @@ func (r *room) end(ctx context.Context) bool {
 		return true
 	}
 	r.park()
-	if len(r.watchers) == 0 && r.hub.rooms[r.id] == r {
-		delete(r.hub.rooms, r.id)
+	if len(r.watchers) == 0 {
+		r.close()
 	}
 	return true
+}
+
+// close takes an empty room from the hub. mu is held.
+func (r *room) close() {
+	r.gone = true
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	delete(r.hub.rooms, r.id)
 }
 
 // park lets go of frames and states: watchers that are behind will get a fresh
@@ -105,27 +121,30 @@ func (r *room) park() {
 // follow turns the session's updates into frames until it sleeps.
 func (r *room) follow(ctx context.Context) error {
 	after := r.begin(ctx)
-	r.catchUp(ctx)
+	r.catchUp()
 	for up, err := range r.hub.k.WatchAwake(ctx, r.id, after) {
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, harness.ErrNotFound):
-			r.vacant(ctx)
+			r.vacant()
 			return nil
 		case errors.Is(err, harness.ErrInvalid): // we are ahead of the log: somebody restored an older one
 			r.mu.Lock()
-			r.seq, r.show, r.again = 0, nil, true
+			r.seq, r.show, r.exists, r.again = 0, nil, false, true
 			r.mu.Unlock()
 			return nil
 		case errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrConflict):
 			return err
 		case err != nil:
+			r.mu.Lock()
 			r.fail(nil, err)
+			r.mu.Unlock()
 			return nil
 		}
 		r.update(up)
-		r.catchUp(ctx)
+		r.seal(ctx)
+		r.catchUp()
 	}
 	return nil
 }
@@ -161,25 +180,15 @@ func (r *room) reset(st *harness.State) {
 		w.stale = w.stale || w.behind() || r.seq != st.Seq
 		w.lane = nil
 	}
-	r.seq, r.missing = st.Seq, false
-	r.show = &show{lanes: []*lane{newLane(st, 0)}}
+	r.seq, r.exists, r.missing = st.Seq, st.Seq > 0, false
+	size := 0
+	if len(r.watchers) > 0 {
+		size = r.watchers[0].window
+	}
+	r.show = &show{lanes: []*lane{newLane(st, size)}, sealAt: len(st.Messages) + sealAfter}
 	for _, w := range r.watchers {
 		r.place(w)
 	}
-}
-
-// place finds or makes the lane of a watcher. mu is held.
-func (r *room) place(w *watcher) {
-	for _, l := range r.show.lanes {
-		if l.size == w.window {
-			w.lane, w.off = l, l.ring.end()
-			return
-		}
-	}
-	r.flush() // the new lane begins where the others are
-	l := newLane(r.show.lanes[0].state().Clone(), w.window)
-	r.show.lanes = append(r.show.lanes, l)
-	w.lane, w.off = l, l.ring.end()
 }
 
 // update projects durable events into every lane and sends frames: at once if

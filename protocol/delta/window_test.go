@@ -78,7 +78,7 @@ func TestAWindowIsCutAnewWhenItHasDoubled(t *testing.T) {
 // those in whose window its message is.
 func TestApprovalsInAndOutOfAWindow(t *testing.T) {
 	t.Parallel()
-	src := "when ask\nask bash {\"c\":1} \"May I\" => did\nsay done\nelse when steers\ntool slow {}\nrepeat 70\nsteer\nend\nresult out\noutcome ok\nelse\necho\nend\n"
+	src := "when ask\nask bash {\"c\":1} \"May I\" => did\nsay done\nelse when steers\ntool slow {}\nrepeat 64\nsteer\nend\nresult out\noutcome ok\nelse\necho\nend\n"
 	sv := serve(t, src, &kernel.Options{SnapshotEvery: 32})
 	id := sv.create("")
 	sv.talk(id, 80)
@@ -98,7 +98,7 @@ func TestApprovalsInAndOutOfAWindow(t *testing.T) {
 	// A call whose message leaves the window while it is open.
 	full.do(`{"type":"submit","prompt":"steers"}`)
 	full.until("it waits", func(s state) bool { return s.Status == "running" && len(s.last().ToolCalls) == 1 })
-	for n := range 70 {
+	for n := range 64 { // a turn takes no more
 		full.do(`{"type":"steer","message":"left"}`)
 		want := 162 + 2 + 2*(n+1)
 		full.until("it was steered", func(s state) bool { return len(s.Messages) >= want-1 && s.last().Content == "steered: left" })
