@@ -235,9 +235,7 @@ func (w *world) has(match func(harness.Payload) bool) bool {
 
 // land makes the commit in flight durable.
 func (w *world) land() {
-	for _, e := range w.flight.Events {
-		w.log = append(w.log, e)
-	}
+	w.log = append(w.log, w.flight.Events...)
 	w.flight = nil
 }
 

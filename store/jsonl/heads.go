@@ -14,13 +14,7 @@ import (
 	"strings"
 
 	"harness"
-)
-
-// maxHeads bounds the heads of a thread. When there are more, every second of
-// the older ones is dropped: the newest serve waking, the others forks.
-const (
-	maxHeads  = 32
-	keptHeads = 8 // the newest, which are not thinned out
+	"harness/internal/thin"
 )
 
 const headSuffix = ".head"
@@ -76,13 +70,12 @@ func writeHead(dir string, snap harness.Snapshot) error {
 		return err
 	}
 	all, err := heads(dir)
-	if err != nil || len(all) <= maxHeads {
+	if err != nil {
 		return err
 	}
-	for i, seq := range all[:len(all)-keptHeads] {
-		if i%2 == 1 {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, headName(seq))))
-		}
+	slices.Reverse(all)
+	for _, seq := range thin.Out(all) {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, headName(seq))))
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func TestLosingSnapshotsLosesNothing(t *testing.T) {
 	mustAgree(t, st, "a")
 }
 
-func TestHeadsAreBounded(t *testing.T) {
+func TestHeadsAreThinned(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), ".harness")
 	st := open(t, dir)
@@ -81,7 +81,7 @@ func TestHeadsAreBounded(t *testing.T) {
 		}
 	}
 	names, err := os.ReadDir(file(dir, "a", "snapshots"))
-	if err != nil || len(names) > 32 {
+	if err != nil || len(names) > 60 { // of 200
 		t.Fatalf("%d files, %v", len(names), err)
 	}
 	for _, at := range []harness.Seq{last, last - 1, last - 7} {

@@ -2,54 +2,11 @@ package sqlite
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"harness"
+	"harness/internal/thin"
 )
-
-// TestThinnedHeadsStayFewAndNear saves at random distances. For every position
-// the head that is left is the one that was there, or at most a seventh of the
-// way to the newest before the position; and few are left.
-func TestThinnedHeadsStayFewAndNear(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(20) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		var all, have []harness.Seq // all oldest first, have newest first
-		last := harness.Seq(0)
-		for range 5000 {
-			last += 1 + harness.Seq(rnd.IntN(1+rnd.IntN(200)))
-			all = append(all, last)
-			have = slices.Insert(have, 0, last)
-			gone := needless(have[:min(len(have), thinLimit)])
-			have = slices.DeleteFunc(have, func(s harness.Seq) bool { return slices.Contains(gone, s) })
-		}
-		if !slices.Equal(have[:thinKeep], lastOf(all, thinKeep)) {
-			t.Errorf("seed %d: the newest are %d", seed, have[:thinKeep])
-		}
-		if len(have) > 160 {
-			t.Errorf("seed %d: %d of %d are left", seed, len(have), len(all))
-		}
-		for at := all[0]; at <= last; at++ {
-			is := have[slices.IndexFunc(have, func(s harness.Seq) bool { return s <= at })]
-			i, exact := slices.BinarySearch(all, at)
-			if !exact {
-				i--
-			}
-			if is != all[i] && (at-is)*(thinPart-1) > last-at {
-				t.Fatalf("seed %d: at %d of %d the head is %d, it was %d", seed, at, last, is, all[i])
-			}
-		}
-	}
-}
-
-// lastOf is the last n of s, newest first.
-func lastOf(s []harness.Seq, n int) []harness.Seq {
-	s = slices.Clone(s[len(s)-n:])
-	slices.Reverse(s)
-	return s
-}
 
 // TestThinningCatchesUp: a database that was never thinned is done within a few
 // saves, and no message goes with a head.
@@ -86,7 +43,7 @@ func TestThinningCatchesUp(t *testing.T) {
 	const newest = n - 1
 	for at := harness.Seq(1); at <= newest; at++ {
 		snap, err := s.LoadSnapshot(t.Context(), "a", at)
-		if err != nil || string(snap.State) != fmt.Sprintf("state %d", snap.Seq) || (at-snap.Seq)*(thinPart-1) > newest-at {
+		if err != nil || string(snap.State) != fmt.Sprintf("state %d", snap.Seq) || (at-snap.Seq)*(thin.Part-1) > newest-at {
 			t.Fatalf("at %d: %d, %q, %v", at, snap.Seq, snap.State, err)
 		}
 	}
