@@ -44,6 +44,7 @@ func TestFilesAreTheirOwnersAloneAndGitIgnoresThem(t *testing.T) {
 	if err := st.SaveSnapshot(t.Context(), harness.Snapshot{Session: "a", Seq: 1, State: []byte("{}"), Sealed: [][]byte{[]byte("m")}}); err != nil {
 		t.Fatal(err)
 	}
+	mustClose(t, st) // meta.json is written behind an append
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
