@@ -34,7 +34,7 @@ func TestNotificationsGetNoAnswer(t *testing.T) {
 	t.Parallel()
 	c := serve(t, "echo").connect()
 	id := c.thread()
-	c.sync()
+	c.until("thread.created")
 	from := len(c.seen)
 	for _, n := range []string{
 		`{"jsonrpc":"2.0","method":"initialize"}`,
