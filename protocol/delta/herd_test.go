@@ -64,6 +64,7 @@ func TestWhoIsReadForIsNotParked(t *testing.T) {
 	sv, store := serveBroken(t, "when wait\ngate go\nelse\necho\nend\n", &kernel.Options{SnapshotEvery: 4, IdleAfter: time.Millisecond})
 	id := sv.create("")
 	sv.talk(id, 10)
+	sv.asleep() // so that the store has the messages
 	here := sv.connect("?sessionId=" + id)
 	here.do(`{"type":"submit","prompt":"wait"}`)
 	here.until("it waits", func(s state) bool { return s.Status == "running" })

@@ -174,7 +174,7 @@ func TestASlowWatcherCatchesUpWithASleepingSession(t *testing.T) {
 
 func TestADeadWatcherIsFoundAndFreed(t *testing.T) {
 	t.Parallel()
-	opts := &delta.Options{Socket: socket.Options{PingAfter: 100 * time.Millisecond, DeadAfter: 100 * time.Millisecond, StallAfter: 100 * time.Millisecond}}
+	opts := &delta.Options{Socket: socket.Options{PingAfter: 200 * time.Millisecond, DeadAfter: 2 * time.Second, StallAfter: 500 * time.Millisecond}}
 	sv := serveOn(t, memory.New(), torrent("0s"), nil, opts)
 	id, quiet := sv.create(""), sv.create("")
 	good := sv.connect("?sessionId=" + id)
