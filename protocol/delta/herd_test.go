@@ -100,6 +100,7 @@ func TestAFailedReadIsNotTheNextOnesFault(t *testing.T) {
 	sv, store := serveBroken(t, "echo", &kernel.Options{SnapshotEvery: 4, IdleAfter: time.Hour})
 	id := sv.create("")
 	sv.talk(id, 40)
+	sv.sealed(id)
 	eventually(t, "the room is gone", func() bool { return sv.hub.Rooms() == 0 })
 	var reads atomic.Int32
 	entered, gate := make(chan struct{}, 8), make(chan struct{})

@@ -157,6 +157,8 @@ func TestMessagesThatCannotBeReadHurtOnlyWhoNeedsThem(t *testing.T) {
 	sv, store := serveBroken(t, "echo", &kernel.Options{SnapshotEvery: 4, IdleAfter: time.Hour})
 	id := sv.create("")
 	sv.talk(id, 10)
+	sv.sealed(id)
+	eventually(t, "the room is gone", func() bool { return sv.hub.Rooms() == 0 })
 	here := sv.connect("?sessionId=" + id)
 	store.fail(failure, faulty.Messages)
 	for range 3 {

@@ -148,6 +148,18 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// sealed waits until the store keeps messages of a session and the session
+// knows it.
+func (s *server) sealed(id string) {
+	s.t.Helper()
+	eventually(s.t, "messages are sealed", func() bool {
+		for up, err := range s.k.Watch(s.t.Context(), harness.SessionID(id), 0) {
+			return err == nil && up.State != nil && up.State.Sealed > 0
+		}
+		return false
+	})
+}
+
 // asleep waits until nothing of any session runs.
 func (s *server) asleep() {
 	s.t.Helper()
