@@ -7,8 +7,9 @@ import (
 	"harness"
 )
 
-// maxAncestries bounds the memory of lineages: about 0.4 MB.
-const maxAncestries = 4 << 10
+// maxAncestries bounds the memory of lineages: about 50 kB. Those who connect at
+// one time are few beside those who are connected.
+const maxAncestries = 512
 
 // ancestries remembers the lineages of sessions in use, which never change
 // while the session is there, without where its log ends, which does.
