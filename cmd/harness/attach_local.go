@@ -99,13 +99,25 @@ func (l *local) ours() bool { return true }
 
 // prompt starts a turn, or says something to the one that runs.
 func (l *local) prompt(text string) {
-	method := "turn.start"
-	if l.running() {
-		method = "turn.steer"
+	if !l.running() {
+		l.tell("turn.start", text, l.refused)
+		return
 	}
-	l.call(method, map[string]any{"threadId": l.thread, "input": textInput(text)}, func(_ json.RawMessage, f *fault) {
-		if f != nil {
-			l.t.remark(red, f.Message)
+	l.tell("turn.steer", text, func(f *fault) {
+		if f.Data.Code == notRunning {
+			l.tell("turn.start", text, l.refused)
+		} else {
+			l.refused(f)
 		}
 	})
 }
+
+func (l *local) tell(method, text string, refused func(*fault)) {
+	l.call(method, map[string]any{"threadId": l.thread, "input": textInput(text)}, func(_ json.RawMessage, f *fault) {
+		if f != nil {
+			refused(f)
+		}
+	})
+}
+
+func (l *local) refused(f *fault) { l.t.remark(red, f.Message) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 // served is a session of a running server, over its WebSocket.
 type served struct {
 	*mirror
-	sock *sock
-	tree object.Tree
+	sock  *sock
+	tree  object.Tree
+	steer map[string]string // command → what was said to a turn, not yet answered
 }
 
 // watchServer follows a session, or the newest. The first message is its state.
@@ -31,7 +33,7 @@ func watchServer(ctx context.Context, url, id string, t *transcript) (*served, e
 		return nil, fmt.Errorf("%s: %w", url, err)
 	}
 	t.remark(dim, "session "+id+" on "+url)
-	return &served{mirror: newMirror(t), sock: s}, nil
+	return &served{mirror: newMirror(t), sock: s, steer: map[string]string{}}, nil
 }
 
 // newestOf asks a server for the session that changed last.
@@ -80,16 +82,24 @@ func (s *served) ours() bool { return false }
 // take applies a message of the server.
 func (s *served) take(line []byte, now time.Time) error {
 	var m struct {
-		Type, Message string
-		State         json.RawMessage
-		Operations    []object.Op
+		Type, Message, Code, CommandID string
+		State                          json.RawMessage
+		Operations                     []object.Op
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
 		return fmt.Errorf("the server sent %q: %w", clean(string(line), 80), err)
 	}
 	switch m.Type {
+	case "ack":
+		delete(s.steer, m.CommandID)
+		return nil
 	case "error":
-		s.t.remark(red, m.Message)
+		if text, ok := s.steer[m.CommandID]; ok && m.Code == notRunning {
+			s.resume(text)
+		} else {
+			s.t.remark(red, m.Message)
+		}
+		delete(s.steer, m.CommandID)
 		return nil
 	case "state":
 		m.Operations = []object.Op{{Kind: object.Set, Path: []string{}, Value: m.State}}
@@ -117,11 +127,21 @@ func (s *served) command(fields map[string]any) {
 	s.sock.send(b)
 }
 
+// notRunning refuses a steer whose turn ended before we saw it end: what was
+// said starts the next one.
+const notRunning = "not_running"
+
 func (s *served) prompt(text string) {
-	if s.running() {
-		s.command(map[string]any{"type": "steer", "message": text})
+	if !s.running() {
+		s.resume(text)
 		return
 	}
+	id := rand.Text()
+	s.steer[id] = text
+	s.command(map[string]any{"type": "steer", "message": text, "commandId": id})
+}
+
+func (s *served) resume(text string) {
 	s.command(map[string]any{"type": "resume", "prompt": text, "sessionId": s.now.SessionID})
 }
 

@@ -36,6 +36,9 @@ const burst = 256
 type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
+	Data    struct {
+		Code string `json:"code"`
+	} `json:"data"`
 }
 
 func (f *fault) Error() string { return f.Message }
