@@ -105,3 +105,20 @@ func ParseEventID(s string) (SessionID, Seq, error) {
 	}
 	return id, Seq(seq), nil
 }
+
+// ApprovalAt is the id of the approval that is asked for at seq. It says where
+// it was asked, so that any node finds its session without a lookup.
+func ApprovalAt(id SessionID, seq Seq) ApprovalID {
+	return ApprovalID(ApprovalPrefix + EventID(id, seq))
+}
+
+// Place is the inverse of [ApprovalAt]. An id that was not made by it names no
+// approval: [ErrNoApproval].
+func (a ApprovalID) Place() (SessionID, Seq, error) {
+	at, ok := strings.CutPrefix(string(a), ApprovalPrefix)
+	id, seq, err := ParseEventID(at)
+	if !ok || err != nil {
+		return "", 0, ErrNoApproval
+	}
+	return id, seq, nil
+}

@@ -43,6 +43,19 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
+func TestAnApprovalSaysWhereItWasAsked(t *testing.T) {
+	t.Parallel()
+	a := harness.ApprovalAt("ses_x.y", 17)
+	if id, seq, err := a.Place(); err != nil || id != "ses_x.y" || seq != 17 {
+		t.Errorf("%s: %s, %d, %v", a, id, seq, err)
+	}
+	for _, bad := range []harness.ApprovalID{"", "apr_", "apr_123", "ses_x.17", "apr_ses_x.0", "apr_../x.1", "apr_.1"} {
+		if _, _, err := bad.Place(); !errors.Is(err, harness.ErrNoApproval) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
 func TestMintedIdentifiersSortByTime(t *testing.T) {
 	t.Parallel()
 	last := ""

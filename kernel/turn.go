@@ -193,7 +193,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		return
 	}
 	req := &harness.ApprovalRequired{
-		RequestID: harness.ApprovalID(m.newID(harness.ApprovalPrefix)), ToolName: use.Tool, ToolCallID: use.Call,
+		RequestID: harness.ApprovalAt(m.state.Session, m.state.Seq+1), ToolName: use.Tool, ToolCallID: use.Call,
 		Description: use.Description, Reason: v.Reason, Input: use.Input,
 	}
 	if m.approvalTimeout > 0 {

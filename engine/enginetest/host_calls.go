@@ -170,7 +170,7 @@ func (h *Host) question(u harness.ToolUse) (d harness.Decision, done bool, err e
 	}
 	if _, waits := h.state.Asked(harness.Answer{Call: u.Call}); !waits {
 		h.record(&harness.ApprovalRequired{
-			RequestID: harness.ApprovalID(fmt.Sprintf("%s%d", harness.ApprovalPrefix, h.state.Seq+1)), ToolName: u.Tool, ToolCallID: u.Call,
+			RequestID: harness.ApprovalAt(h.state.Session, h.state.Seq+1), ToolName: u.Tool, ToolCallID: u.Call,
 			Reason: u.Reason, Description: u.Description, Input: u.Input,
 		})
 	}

@@ -91,8 +91,8 @@ tool_result {"tool_call_id":"call_1_1","tool_name":"read","output":"text"}
 tool_outcome {"tool_call_id":"call_1_1","tool_name":"read","outcome_type":"ToolExecutionResult","status":"ok","elapsed_ms":0}
 session_checkpoint {"session_id":"ses_1","sequence":0,"checkpoint_type":"engine","status":"running","summary_text":"","resume_cursor":null,"engine_ref":"script:1:1:trn_1"}
 tool_call {"name":"bash","arguments":{},"tool_call_id":"call_1_2"}
-approval_required {"request_id":"apr_10","tool_name":"bash","tool_call_id":"call_1_2","description":"Run","input":{}}
-approval_applied {"request_id":"apr_10","tool_name":"bash","tool_call_id":"call_1_2","decision":"allow","scope":"once","actor":"test","source":"user"}
+approval_required {"request_id":"apr_ses_1.10","tool_name":"bash","tool_call_id":"call_1_2","description":"Run","input":{}}
+approval_applied {"request_id":"apr_ses_1.10","tool_name":"bash","tool_call_id":"call_1_2","decision":"allow","scope":"once","actor":"test","source":"user"}
 tool_result {"tool_call_id":"call_1_2","tool_name":"bash","output":"ran"}
 tool_outcome {"tool_call_id":"call_1_2","tool_name":"bash","outcome_type":"ToolExecutionResult","status":"ok","elapsed_ms":0}
 `

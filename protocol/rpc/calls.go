@@ -103,7 +103,7 @@ type (
 		TurnID   harness.TurnID    `json:"turnId" rule:"max=128"`
 	}
 	approvalRespondParams struct {
-		RequestID harness.ApprovalID `json:"requestId" rule:"required max=128"`
+		RequestID harness.ApprovalID `json:"requestId" rule:"required max=160"`
 		Decision  string             `json:"decision" rule:"required words=once|always|reject"`
 		Reason    string             `json:"reason" rule:"max=16384"`
 		ThreadID  harness.SessionID  `json:"threadId" rule:"id"` // where it was asked, if the client knows

@@ -186,6 +186,7 @@ func TestApprovalsAreFoundFromAnywhere(t *testing.T) {
 	b := sv.connect()
 	b.refused(-32004, "approval_not_found", "approval.respond", `{"requestId":"apr_none","decision":"once"}`)
 	b.refused(-32004, "approval_not_found", "approval.respond", fmt.Sprintf(`{"requestId":"apr_none","decision":"once","threadId":%q}`, id))
+	b.refused(-32004, "approval_not_found", "approval.respond", `{"requestId":"apr_ses_none.7","decision":"once"}`)
 	b.must(nil, "approval.respond", fmt.Sprintf(`{"requestId":%q,"decision":"reject","reason":"not now"}`, req))
 	a.until("turn.completed")
 	if !strings.Contains(a.story(), `"reply":"reject"`) || !strings.Contains(a.story(), `"not now"`) {

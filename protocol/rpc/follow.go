@@ -171,24 +171,9 @@ func (f *follower) enter(ctx context.Context) bool {
 func (f *follower) exit() { <-f.gate }
 
 func (f *follower) notify(ctx context.Context, n note) {
-	if a, ok := n.params.(approvalRequested); ok {
-		f.c.remember(a.RequestID, f.p.thread)
-	}
 	b := append(make([]byte, 0, 512), `{"jsonrpc":"2.0","method":"`...)
 	b = append(b, n.method...)
 	b = append(b, `","params":`...)
 	b = appendJSON(b, n.params)
 	f.c.out.send(ctx, append(b, "}\n"...))
-}
-
-// maxAsked bounds the requests whose thread a connection remembers.
-const maxAsked = 1024
-
-func (c *conn) remember(id harness.ApprovalID, thread harness.SessionID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.asked) >= maxAsked {
-		clear(c.asked) // they can still be found, slower
-	}
-	c.asked[id] = thread
 }

@@ -76,35 +76,13 @@ func (c *conn) approvalRespond(ctx context.Context, x *exchange, p *approvalResp
 	id := p.ThreadID
 	if id == "" {
 		var err error
-		if id, err = c.where(ctx, p.RequestID); err != nil {
+		if id, _, err = p.RequestID.Place(); err != nil {
 			return okResult{}, err
 		}
 	}
-	return c.do(ctx, x, id, harness.Answer{Approval: p.RequestID, Decision: d})
-}
-
-// where finds the thread of an approval: the one it was told of for, or one
-// that waits for it.
-func (c *conn) where(ctx context.Context, id harness.ApprovalID) (harness.SessionID, error) {
-	c.mu.Lock()
-	thread, ok := c.asked[id]
-	c.mu.Unlock()
-	if ok {
-		return thread, nil
+	ok, err := c.do(ctx, x, id, harness.Answer{Approval: p.RequestID, Decision: d})
+	if p.ThreadID == "" && harness.AsError(err) == harness.ErrNotFound {
+		err = harness.ErrNoApproval
 	}
-	waiting := harness.Filter{User: c.opts.User, Statuses: []harness.Status{harness.AwaitingApproval}}
-	for s, err := range c.k.List(ctx, waiting) {
-		if err != nil {
-			return "", err
-		}
-		st, err := c.k.At(ctx, s.Session, 0)
-		if err != nil {
-			continue // a thread that cannot be read has no answerable question
-		}
-		if _, ok := st.Asked(harness.Answer{Approval: id}); ok {
-			c.remember(id, s.Session)
-			return s.Session, nil
-		}
-	}
-	return "", harness.ErrNoApproval
+	return ok, err
 }

@@ -45,9 +45,6 @@ type conn struct {
 	hello   []byte // the result of initialize
 	follows map[harness.SessionID]*follower
 	turned  *projector // behind the last page of thread.get, if the log goes on
-
-	mu    sync.Mutex                               // guards asked
-	asked map[harness.ApprovalID]harness.SessionID // where the requests we told of belong
 }
 
 // Serve answers requests from r on w until r ends, w fails or ctx is done. What
@@ -55,7 +52,7 @@ type conn struct {
 // started is gone; threads go on without it. It cannot interrupt a Read or
 // Write that blocks: whoever ends ctx closes the streams as well.
 func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Options) error {
-	c := &conn{k: k, methods: methods, follows: map[harness.SessionID]*follower{}, asked: map[harness.ApprovalID]harness.SessionID{}}
+	c := &conn{k: k, methods: methods, follows: map[harness.SessionID]*follower{}}
 	if opts != nil {
 		c.opts = *opts
 	}

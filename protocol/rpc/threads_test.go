@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -33,12 +34,12 @@ func TestForkAnywhere(t *testing.T) {
 		got := records(t, c.get(fork))
 		balanced(t, got)
 		same(t, fmt.Sprintf("told of the fork at %d", at), c.notes(fork), got[len(got)-len(c.notes(fork)):])
-		if last := got[len(got)-1]; !strings.HasPrefix(last, "thread.created ") || strings.Contains(strings.Join(got, ""), id) {
+		if last := got[len(got)-1]; !strings.HasPrefix(last, "thread.created ") || strings.Contains(strings.Join(got, ""), strconv.Quote(id)) {
 			t.Errorf("fork at %d:\n%s", at, strings.Join(got, "\n"))
 		}
 		want := records(t, parent[:len(parent)-len(behind(parent, at))])
 		for i, w := range want[1:] { // but for the parent's creation
-			if w = strings.ReplaceAll(w, id, fork); got[i] != w {
+			if w = strings.ReplaceAll(w, strconv.Quote(id), strconv.Quote(fork)); got[i] != w {
 				t.Fatalf("fork at %d, number %d\ngot  %s\nwant %s", at, i, got[i], w)
 			}
 		}
