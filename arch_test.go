@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	".":      {},
 	"policy": {"."},
 	"health": {"."},
-	"kernel": {".", "policy", "health"},
+	"kernel": {".", "policy", "health", "internal/mint"},
 
 	"archive": {"."},
 
@@ -31,8 +31,12 @@ var mayImport = map[string][]string{
 	"engine/*":   {".", "internal/*"},
 	"sandbox/*":  {".", "internal/*"},
 	"protocol/*": {".", "health", "internal/*"},
+	// Sessions come and go as archives.
+	"protocol/rest": {".", "health", "internal/*", "archive"},
 
-	"internal/*": {},
+	"internal/*":     {},
+	"internal/mint":  {"."}, // the form of identifiers
+	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
 	// A suite knows the root and what it tests. protocoltest plays one story
 	// over every protocol, so it needs a real server to play it on.
@@ -52,6 +56,8 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "cmd/harness"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
+
+	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest"}},
 }
 
 // goStatements counts the go statements of each package outside its tests and

@@ -31,10 +31,12 @@ type (
 		ClientKey string
 		Actor     string
 	}
-	// Cancel ends the running turn; with Turn set, only that one.
+	// Cancel ends the running turn; with Turn set, only that one. The same
+	// ClientKey again returns the first receipt and cancels nothing.
 	Cancel struct {
-		Turn  TurnID
-		Actor string
+		Turn      TurnID
+		ClientKey string
+		Actor     string
 	}
 	// Answer decides an approval, named by its id or by its tool call.
 	Answer struct {
@@ -42,9 +44,10 @@ type (
 		Call     CallID
 		Decision Decision
 	}
-	// Configure changes the fields that are set.
+	// Configure changes the fields that are set, and the title if there is one.
 	Configure struct {
 		Patch ConfigPatch
+		Title *string
 		Actor string
 	}
 	// Rewind reverts files to their state at a message.
@@ -53,10 +56,16 @@ type (
 		DryRun  bool
 		Actor   string
 	}
-	// Pause holds a session before its next turn.
-	Pause struct{ Actor string }
-	// Resume lets a paused session go on.
-	Resume struct{ Actor string }
+	// Pause holds a session before its next turn. ClientKey is Cancel's.
+	Pause struct {
+		ClientKey string
+		Actor     string
+	}
+	// Resume lets a paused session go on. ClientKey is Cancel's.
+	Resume struct {
+		ClientKey string
+		Actor     string
+	}
 )
 
 func (Submit) command()    {}
@@ -78,6 +87,9 @@ type Receipt struct {
 // MaxPrompt bounds the text of one prompt: more than any model's window takes
 // as instructions, less than the protocols' frame limits.
 const MaxPrompt = 512 << 10
+
+// MaxTitle bounds a session's title: a line of a list.
+const MaxTitle = 1024
 
 // CheckParts refuses input that is empty, oversized or of an unknown kind.
 func CheckParts(parts []Part) error {
@@ -165,4 +177,5 @@ type NewSession struct {
 type Branch struct {
 	Session SessionID
 	Seq     Seq
+	Cursor  string `json:",omitempty"` // how it was named, if by a [Cursor]; see [BranchAt]
 }

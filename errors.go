@@ -14,30 +14,33 @@ func (e *Error) Error() string { return e.Text }
 
 // The closed set. Errors lists them all.
 var (
-	ErrInvalid      = &Error{"invalid", "invalid input"}
-	ErrTooLarge     = &Error{"too_large", "too large"}
-	ErrNotFound     = &Error{"not_found", "no such session"}
-	ErrExists       = &Error{"exists", "session already exists"}
-	ErrTurnNotFound = &Error{"turn_not_found", "no such turn is active"}
-	ErrNotRunning   = &Error{"not_running", "no turn is running"}
-	ErrBusy         = &Error{"busy", "a turn is already running"}
-	ErrQueueFull    = &Error{"queue_full", "too many prompts are waiting"}
-	ErrNoApproval   = &Error{"approval_not_found", "no such approval"}
-	ErrDecided      = &Error{"already_resolved", "the approval was already decided otherwise"}
-	ErrUnsupported  = &Error{"unsupported", "not supported"}
-	ErrUnavailable  = &Error{"unavailable", "the server is shutting down"}
-	ErrConflict     = &Error{"conflict", "the log has moved on"}
-	ErrStorage      = &Error{"storage", "the store cannot write"}
-	ErrCorrupt      = &Error{"corrupt", "stored data is damaged"}
-	ErrLocked       = &Error{"locked", "another process uses this data"}
-	ErrInternal     = &Error{"internal", "internal error"}
+	ErrInvalid         = &Error{"invalid", "invalid input"}
+	ErrTooLarge        = &Error{"too_large", "too large"}
+	ErrNotFound        = &Error{"not_found", "no such session"}
+	ErrExists          = &Error{"exists", "session already exists"}
+	ErrTurnNotFound    = &Error{"turn_not_found", "no such turn is active"}
+	ErrNotRunning      = &Error{"not_running", "no turn is running"}
+	ErrBusy            = &Error{"busy", "a turn is already running"}
+	ErrQueueFull       = &Error{"queue_full", "too many prompts are waiting"}
+	ErrNoApproval      = &Error{"approval_not_found", "no such approval"}
+	ErrDecided         = &Error{"already_resolved", "the approval was already decided otherwise"}
+	ErrUnsupported     = &Error{"unsupported", "not supported"}
+	ErrUnauthenticated = &Error{"unauthenticated", "who is asking is not known"}
+	ErrForbidden       = &Error{"forbidden", "the caller's role does not allow this"}
+	ErrUnavailable     = &Error{"unavailable", "the server is shutting down"}
+	ErrBranched        = &Error{"has_branches", "the session has branches"}
+	ErrConflict        = &Error{"conflict", "the log has moved on"}
+	ErrStorage         = &Error{"storage", "the store cannot write"}
+	ErrCorrupt         = &Error{"corrupt", "stored data is damaged"}
+	ErrLocked          = &Error{"locked", "another process uses this data"}
+	ErrInternal        = &Error{"internal", "internal error"}
 )
 
 // Errors returns the closed set, for tables that must cover it.
 func Errors() []*Error {
 	return []*Error{
 		ErrInvalid, ErrTooLarge, ErrNotFound, ErrExists, ErrTurnNotFound, ErrNotRunning, ErrBusy, ErrQueueFull, ErrNoApproval,
-		ErrDecided, ErrUnsupported, ErrUnavailable, ErrConflict, ErrStorage, ErrCorrupt, ErrLocked, ErrInternal,
+		ErrDecided, ErrUnsupported, ErrUnauthenticated, ErrForbidden, ErrUnavailable, ErrBranched, ErrConflict, ErrStorage, ErrCorrupt, ErrLocked, ErrInternal,
 	}
 }
 

@@ -119,6 +119,21 @@ var byType = func() map[Type]Info {
 	return m
 }()
 
+// Streamed is the text of an event that is a piece of something being said. Such
+// events come in any number and cut where the engine cut them: neighbours may
+// be merged before they are stored, and showing one may wait for the next.
+func Streamed(p Payload) (text string, ok bool) {
+	switch p := p.(type) {
+	case *Token:
+		return p.Text, true
+	case *Thinking:
+		return p.Text, true
+	case *ToolLog:
+		return p.Text, true
+	}
+	return "", false
+}
+
 // TierOf is the tier of a kind; kinds from the future are for debugging.
 func TierOf(t Type) Tier {
 	if i, ok := byType[t]; ok {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -16,6 +17,7 @@ func (s *State) Apply(e Event) {
 	switch p := e.Payload.(type) {
 	case *SessionState:
 		s.applySession(p)
+		s.key(Key{Key: p.ClientKey, Seq: e.Seq})
 	case *UserMessage:
 		s.applyUser(e, p)
 	case *TurnStart:
@@ -50,20 +52,24 @@ func (s *State) Apply(e Event) {
 	case *ApprovalApplied:
 		s.applyAnswer(p)
 	case *SessionCheckpoint:
-		if p.EngineRef != "" {
-			s.EngineRef = p.EngineRef
-		}
+		s.applyCheckpoint(e, p)
+	case *ContextCompacted:
+		s.point(AtCompaction, e, "", p.Summary)
+	case *SubagentEvent:
+		s.applySubagent(e, p)
+	case *Artifact:
+		s.applyArtifact(e, p)
 	case *HookEvent:
 		if p.Kind == HookCancel && s.Turn != nil {
 			s.Turn.Cancelling = true
+			s.key(Key{Key: p.ClientKey, Seq: e.Seq, Turn: s.Turn.ID})
 		}
 	case *Failure:
 		s.Error = p.Message
 	case *TurnEnd:
-		s.applyTurnEnd(p)
-	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *ContextCompacted,
-		*StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision, *SandboxNotice, *TransportDiagnostic,
-		*SubagentEvent, *Artifact, *Rewound, *Completed, *HealthSnapshot, *Unknown:
+		s.applyTurnEnd(e, p)
+	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision, *SandboxNotice, *TransportDiagnostic,
+		*Rewound, *Completed, *HealthSnapshot, *Unknown:
 		// Facts that the state does not carry.
 	}
 }
@@ -88,7 +94,7 @@ func (s *State) applySession(p *SessionState) {
 	setp(&s.Pausing, p.PauseRequested)
 	if p.ParentSessionID != "" {
 		s.branch()
-		s.From = &Branch{Session: p.ParentSessionID}
+		s.From = &Branch{Session: p.ParentSessionID, Cursor: p.BranchResumeCursor}
 		if _, seq, err := ParseEventID(p.BranchSourceEventID); err == nil {
 			s.From.Seq = seq
 		}
@@ -108,6 +114,11 @@ func (s *State) branch() {
 			}
 		}
 		s.closeMessages()
+	}
+	for i, agents := 0, s.Trail().Subagents; i < len(agents); i++ {
+		if a := &agents[i].Payload; a.Status == SubagentRunning {
+			a.Status = SubagentCancelled
+		}
 	}
 	s.Turn, s.calls, s.Queue, s.Pending, s.Decided, s.Keys = nil, nil, nil, nil, nil, nil
 	s.Status, s.Reason, s.Error, s.Pausing = Idle, "", "", false
@@ -143,11 +154,16 @@ func (s *State) applyUser(e Event, p *UserMessage) {
 	} else {
 		s.Queue = append(s.Queue, Prompt{Item: p.ItemID, Parts: p.Parts, Fresh: p.Source == FromSubmit})
 	}
-	if p.ClientKey != "" {
-		s.Keys = remember(s.Keys, key, MaxKeys)
-	}
+	s.key(key)
 	if s.Title == "" {
 		s.Title = firstLine(text, 80)
+	}
+}
+
+// key remembers that a command was accepted under a client's key, if it had one.
+func (s *State) key(k Key) {
+	if k.Key != "" {
+		s.Keys = remember(s.Keys, k, MaxKeys)
 	}
 }
 
@@ -334,6 +350,7 @@ func (s *State) applyAsk(e Event, p *ApprovalRequired) {
 		c.Status = CallAwaiting
 	}
 	s.Status = AwaitingApproval
+	s.point(AtApproval, e, p.RequestID, cmp.Or(p.Description, p.ToolName))
 }
 
 func (s *State) applyAnswer(p *ApprovalApplied) {
@@ -350,7 +367,7 @@ func (s *State) applyAnswer(p *ApprovalApplied) {
 	if c := s.openCall(p.ToolCallID); c != nil {
 		c.Status = CallRunning
 	}
-	if p.Decision == Allow && p.Scope != Once && p.Scope != "" {
+	if p.Decision == Allow && p.Scope != Once && p.Scope != "" && p.RuleID == "" { // a rule stands outside the session
 		s.Grants = remember(s.Grants, Grant{Tool: p.ToolName, Scope: p.Scope}, MaxGrants)
 	}
 	if len(s.Pending) == 0 && s.Status == AwaitingApproval {
@@ -361,9 +378,12 @@ func (s *State) applyAnswer(p *ApprovalApplied) {
 	}
 }
 
-func (s *State) applyTurnEnd(p *TurnEnd) {
+func (s *State) applyTurnEnd(e Event, p *TurnEnd) {
 	if s.Turn == nil || s.Turn.ID != p.TurnID {
 		return
+	}
+	if p.Status == TurnCompleted {
+		s.point(AtTurn, e, "", PlainText(s.Turn.Prompt.Parts))
 	}
 	s.closeMessages()
 	if p.Status == TurnError {

@@ -95,6 +95,15 @@ func story(rng *rand.Rand, n, size int) []harness.Event {
 			q.TurnID, q.Status = harness.TurnID(pick("t")), []string{"completed", "cancelled", "error"}[rng.IntN(3)]
 		case *harness.HookEvent:
 			q.Kind = harness.HookCancel
+		case *harness.SessionCheckpoint:
+			q.CheckpointType, q.SummaryText = pick("engin"), strings.Repeat("é\xff", rng.IntN(size))
+		case *harness.ContextCompacted:
+			q.Summary = pick("compacted\n")
+		case *harness.SubagentEvent:
+			q.AgentID, q.Status, q.Task = pick("agent "), []string{"running", "completed", ""}[rng.IntN(3)], strings.Repeat("x", rng.IntN(size))
+		case *harness.Artifact:
+			q.ArtifactID, q.Title = pick("art_"), strings.Repeat("🙂", rng.IntN(size))
+			q.Metadata = json.RawMessage([]string{``, `null`, `{ "a" : "<" }`, `{"a":"` + strings.Repeat("x", rng.IntN(600)) + `"}`}[rng.IntN(4)])
 		case *harness.SessionState:
 			if rng.IntN(4) == 0 {
 				q.ParentSessionID, q.BranchSourceEventID = "parent", harness.EventID("parent", harness.Seq(i))

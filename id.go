@@ -58,6 +58,14 @@ func DefaultSession(user string) SessionID {
 	return SessionID(SessionPrefix + "u" + crockford.EncodeToString(sum[:16]))
 }
 
+// KeyedSession is the id of the session that a request made under a client's
+// key. It is a function of both, so that the request, repeated, finds it; scope
+// keeps the keys of different users and of different requests apart.
+func KeyedSession(scope, key string) SessionID {
+	sum := sha256.Sum256([]byte("session of key " + strconv.Quote(key) + " for " + scope))
+	return SessionID(SessionPrefix + "k" + crockford.EncodeToString(sum[:16]))
+}
+
 // ParseSessionID accepts 1 to [MaxID] of A–Z a–z 0–9 . _ : - without a leading
 // dot, and refuses everything else with [ErrInvalid].
 func ParseSessionID(s string) (SessionID, error) {

@@ -34,6 +34,7 @@ type SessionState struct {
 	SandboxMode      string    `json:"sandbox_mode,omitempty"`
 	SandboxIsolation string    `json:"sandbox_isolation,omitempty"`
 	PauseRequested   *bool     `json:"pause_requested,omitempty"`
+	ClientKey        string    `json:"client_key,omitempty"` // of the command that said so
 
 	RunnerKind          string          `json:"runner_kind,omitempty"`
 	ApprovalRequestID   ApprovalID      `json:"approval_request_id,omitempty"`
@@ -88,10 +89,11 @@ type PolicyDecision struct {
 
 // HookEvent traces the lifecycle of hooks and of requests to a running turn.
 type HookEvent struct {
-	Kind   string `json:"kind"`
-	Status string `json:"status,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	Actor  string `json:"actor,omitempty"`
+	Kind      string `json:"kind"`
+	Status    string `json:"status,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Actor     string `json:"actor,omitempty"`
+	ClientKey string `json:"client_key,omitempty"` // of the command that it records
 }
 
 // SandboxNotice says which isolation was asked for and which was got.
@@ -113,6 +115,14 @@ type TransportDiagnostic struct {
 	Reason            string `json:"reason,omitempty"`
 	FailureCount      int    `json:"failure_count,omitempty"`
 }
+
+// Statuses of delegated work. An engine may have others.
+const (
+	SubagentRunning   = "running"
+	SubagentCompleted = "completed"
+	SubagentFailed    = "failed"
+	SubagentCancelled = "cancelled"
+)
 
 // SubagentEvent is delegated work on its way.
 type SubagentEvent struct {

@@ -116,6 +116,7 @@ type ApprovalApplied struct {
 	Reason     string     `json:"reason,omitempty"`
 	Actor      string     `json:"actor,omitempty"`
 	Source     Decider    `json:"source"`
+	RuleID     RuleID     `json:"rule_id,omitempty"` // the standing rule that it made, or that released it
 }
 
 func (*ToolCall) Type() Type            { return "tool_call" }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -80,7 +81,9 @@ type State struct {
 	Sealed   int        `json:"sealed,omitempty"` // messages before Messages[0]; the store has them
 	Messages []*Message `json:"messages,omitempty"`
 
-	calls map[CallID]*Call // of the active turn
+	calls  map[CallID]*Call // of the active turn
+	trail  *Trail           // see [State.Trail]
+	unread []byte           // if trail is nil: its JSON
 }
 
 // ActiveTurn is the turn a session is in.
@@ -216,6 +219,7 @@ func (s *State) Clone() *State {
 	}
 	c.Queue, c.Pending, c.Decided = slices.Clone(s.Queue), slices.Clone(s.Pending), slices.Clone(s.Decided)
 	c.Grants, c.Keys = slices.Clone(s.Grants), slices.Clone(s.Keys)
+	c.trail = s.trail.clone()
 	c.Messages = make([]*Message, len(s.Messages))
 	for i, m := range s.Messages {
 		c.Messages[i] = m.clone()
@@ -245,12 +249,21 @@ func (s *State) Seal(n int) {
 	s.Messages = append([]*Message(nil), s.Messages[n:]...)
 }
 
-// EncodeState is the form of s that [DecodeState] reads: a snapshot's head.
-func EncodeState(s *State) []byte { return appendJSON(nil, s) }
+// EncodeState is the form of s that [DecodeState] reads, a snapshot's head: the
+// state in a line, and its trail behind it.
+func EncodeState(s *State) []byte {
+	b := appendJSON(nil, s)
+	if trail := s.encodedTrail(); len(trail) > 0 {
+		b = append(append(b, '\n'), trail...)
+	}
+	return b
+}
 
-// DecodeState reads what [EncodeState] wrote.
+// DecodeState reads what [EncodeState] wrote. It takes b over: the trail is
+// decoded when somebody asks for it.
 func DecodeState(b []byte) (*State, error) {
 	s := new(State)
+	b, s.unread, _ = bytes.Cut(b, []byte("\n"))
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("decode state: %w: %w", err, ErrCorrupt)
 	}

@@ -1,8 +1,12 @@
 package harness
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -39,6 +43,32 @@ type Commit struct {
 	Events  []Event // dense: After+1, After+2, …
 	Summary Summary // replaces the session's row in lists, in the same transaction
 	From    *Branch // with the first commit of a branch: where its history continues; After is From.Seq
+	Rules   []Rule  // standing rules that its decisions made; only for a store that is a Rulebook
+}
+
+// Check refuses a commit that no log can take with [ErrInvalid]. Every store
+// asks before it appends.
+func (c Commit) Check() error {
+	switch {
+	case c.Session == "", len(c.Events) == 0, c.Summary.Session != c.Session:
+		return fmt.Errorf("a commit has a session, its summary and events: %w", ErrInvalid)
+	case c.From != nil && (c.From.Seq == 0 || c.From.Seq != c.After || c.From.Session == c.Session):
+		return fmt.Errorf("a branch starts at a position of another session: %w", ErrInvalid)
+	}
+	for i, e := range c.Events {
+		if e.Seq != c.After+1+Seq(i) || e.Session != c.Session {
+			return fmt.Errorf("event %d of %s does not follow: %w", e.Seq, e.Session, ErrInvalid)
+		}
+		if len(e.raw) == 0 || bytes.IndexByte(e.raw, '\n') >= 0 {
+			return fmt.Errorf("event %d is not one line: %w", e.Seq, ErrInvalid)
+		}
+	}
+	for _, r := range c.Rules {
+		if err := r.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Summary is a session's row in lists.
@@ -52,6 +82,8 @@ type Summary struct {
 	Engine    string    `json:"engine,omitempty"`
 	Directory string    `json:"directory,omitempty"`
 	Parent    SessionID `json:"parent_session_id,omitempty"`
+	Branched  string    `json:"branch_source_event_id,omitempty"` // the last event it shares with its parent
+	Cursor    string    `json:"branch_resume_cursor,omitempty"`   // as whoever branched named it
 	Seq       Seq       `json:"seq"`
 	Messages  int       `json:"messages"`
 	Pending   int       `json:"pending_approvals,omitempty"`
@@ -66,7 +98,7 @@ func (s *State) Summary() Summary {
 		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated,
 	}
 	if s.From != nil {
-		sum.Parent = s.From.Session
+		sum.Parent, sum.Branched, sum.Cursor = s.From.Session, EventID(s.From.Session, s.From.Seq), s.From.Cursor
 	}
 	return sum
 }
@@ -110,8 +142,27 @@ type Snapshot struct {
 	Sealed  [][]byte // EncodeMessage
 }
 
-// Remover is an optional power of a store: forget a session. A session with
-// branches is refused with ErrConflict; one that is not there is ErrNotFound.
+// Remover is an optional power of a store: forget a session. One with branches
+// is refused with [RefuseRemoval], because their histories go through it; one
+// that is not there is ErrNotFound.
 type Remover interface {
 	Remove(ctx context.Context, id SessionID) error
+}
+
+// MaxNamed is how many branches a refusal to remove names.
+const MaxNamed = 8
+
+// RefuseRemoval is ErrBranched and says which sessions branch off: the first
+// [MaxNamed] by name. branches may leave out any behind those and the next.
+func RefuseRemoval(branches []SessionID) error {
+	slices.Sort(branches)
+	names := make([]string, 0, MaxNamed)
+	for _, id := range branches[:min(len(branches), MaxNamed)] {
+		names = append(names, string(id))
+	}
+	more := ""
+	if len(branches) > MaxNamed {
+		more = " and others"
+	}
+	return fmt.Errorf("branched off as %s%s: %w", strings.Join(names, ", "), more, ErrBranched)
 }

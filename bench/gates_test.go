@@ -19,6 +19,40 @@ func TestGates(t *testing.T) {
 		limit   float64
 		least   bool // the limit is a lower one
 	}{
+		{"operations applied by path and merged, M/s per core", func(tb testing.TB) float64 {
+			return 1e3 / operationCosts.get(tb, none, measureOperations).path
+		}, 10, true},
+		{"tokens folded and merged, M/s per core", func(tb testing.TB) float64 {
+			return 1e3 / operationCosts.get(tb, none, measureOperations).token
+		}, 10, true},
+		{"allocations for each of those", func(tb testing.TB) float64 {
+			return operationCosts.get(tb, none, measureOperations).applyAllocs
+		}, 0, false},
+		{"20,000 operations on one growing text, M/s", func(tb testing.TB) float64 {
+			o := operationCosts.get(tb, none, measureOperations)
+			return 2e3 / (o.first + o.second)
+		}, 3, true},
+		{"the second half of those, times the first", func(tb testing.TB) float64 {
+			o := operationCosts.get(tb, none, measureOperations)
+			return o.second / o.first
+		}, 1.2, false},
+		{"one delta encoded: ns", func(tb testing.TB) float64 {
+			return operationCosts.get(tb, none, measureOperations).plain
+		}, 150, false},
+		{"the same with escapes: ns", func(tb testing.TB) float64 {
+			return operationCosts.get(tb, none, measureOperations).escape
+		}, 150, false},
+		{"allocations for either", func(tb testing.TB) float64 {
+			return operationCosts.get(tb, none, measureOperations).encodeAllocs
+		}, 0, false},
+		{"CPU per unbatched write of a connection, times a bare write", func(tb testing.TB) float64 {
+			u := unbatcheds.get(tb, none, measureUnbatched)
+			return u.conn / u.bare
+		}, 1.15, false},
+		{"the same of the whole server", func(tb testing.TB) float64 {
+			u := unbatcheds.get(tb, none, measureUnbatched)
+			return u.server / u.bareProcess
+		}, 1.15, false},
 		{"deltas to 1,000 watchers, times centrifuge", func(tb testing.TB) float64 {
 			f := fanouts.get(tb, 1000, measureFanout)
 			return f.ours.deltas / f.centrifuge.deltas
@@ -46,6 +80,10 @@ func TestGates(t *testing.T) {
 			w := wakes.get(tb, none, measureWake)
 			return float64((w.asleep - w.hot) / time.Microsecond)
 		}, 200, false},
+		{"wake: CPU µs more than awake", func(tb testing.TB) float64 {
+			w := wakes.get(tb, none, measureWake)
+			return float64((w.asleepCPU - w.hotCPU) / time.Microsecond)
+		}, 100, false},
 		{"connect to a sleeping session: CPU µs", func(tb testing.TB) float64 {
 			return float64(wakes.get(tb, none, measureWake).connect / time.Microsecond)
 		}, 350, false},
@@ -108,6 +146,13 @@ func TestGates(t *testing.T) {
 			p := stdioPages.get(tb, none, measurePages)
 			return float64(p.jumpMany) / float64(p.jumpFew)
 		}, 1.2, false},
+		{"branch of 1 M events, times of 1 k", func(tb testing.TB) float64 {
+			b := branches.get(tb, none, measureBranch)
+			return float64(b.end[lengths[len(lengths)-1]]) / float64(b.end[lengths[0]])
+		}, 1.2, false},
+		{"bytes that a branch of 1 M events adds to the database", func(tb testing.TB) float64 {
+			return branches.get(tb, none, measureBranch).grown
+		}, 4 << 10, false},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			switch got := g.measure(t); {

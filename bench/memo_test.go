@@ -30,11 +30,15 @@ func (m *memo[K, V]) get(tb testing.TB, key K, measure func(testing.TB, K) V) V 
 var (
 	fanouts   memo[int, fanout]
 	histories memo[struct{}, history]
+	branches  memo[struct{}, branching]
 	parkeds   memo[string, parked]
 	wakes     memo[struct{}, wake]
 	durable   memo[int, appends]
 	sparse    memo[struct{}, latency]
 	slows     memo[struct{}, slow]
+
+	operationCosts memo[struct{}, operations]
+	unbatcheds     memo[struct{}, unbatched]
 
 	stdioStarts memo[struct{}, start]
 	stdioBursts memo[struct{}, bursts]

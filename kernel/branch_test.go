@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,8 +69,11 @@ func checkBranch(t *testing.T, r, b *rig, seq harness.Seq) {
 	if st.Status != harness.Idle || st.Turn != nil || len(st.Queue)+len(st.Pending)+len(st.Keys)+len(st.Decided) != 0 {
 		t.Errorf("branch at %d: status %s, turn %v, queue %v, pending %v, keys %v", seq, st.Status, st.Turn, st.Queue, st.Pending, st.Keys)
 	}
-	if st.Seq != seq+1 || st.From == nil || st.From.Seq != seq || st.From.Session != r.id || st.Session != b.id {
+	if st.Seq != seq+2 || st.From == nil || st.From.Seq != seq || st.From.Session != r.id || st.Session != b.id {
 		t.Errorf("branch at %d: seq %d from %+v", seq, st.Seq, st.From)
+	}
+	if row := st.Summary(); row.Parent != r.id || row.Branched != harness.EventID(r.id, seq) || row.Cursor != fmt.Sprintf("event:%s:%d", r.id, seq) {
+		t.Errorf("branch at %d: its row is %+v", seq, row)
 	}
 	want, got := r.messages(src), b.messages(st)
 	if len(got) != len(want) {
@@ -91,7 +95,7 @@ func checkBranch(t *testing.T, r, b *rig, seq harness.Seq) {
 			t.Fatalf("branch at %d: event %d at place %d", seq, e.Seq, n)
 		}
 	}
-	if n != seq+1 {
+	if n != seq+2 {
 		t.Errorf("branch at %d reads %d events", seq, n)
 	}
 }
@@ -99,9 +103,33 @@ func checkBranch(t *testing.T, r, b *rig, seq harness.Seq) {
 func TestBranchFromNowhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, "", nil)
-		for _, from := range []harness.Branch{{Session: "ses_none", Seq: 1}, {Session: r.id, Seq: 2}} {
-			if _, err := r.k.Create(t.Context(), harness.NewSession{From: &from}); !errors.Is(err, harness.ErrNotFound) {
-				t.Errorf("branch from %+v: %v", from, err)
+		other := r.create(harness.NewSession{ID: "ses_other"})
+		branch := r.create(harness.NewSession{ID: "ses_branch", From: &harness.Branch{Session: r.id, Seq: 1}})
+		for _, c := range []struct {
+			from harness.Branch
+			want *harness.Error
+		}{
+			{harness.Branch{Session: "ses_none", Seq: 1}, harness.ErrNotFound},
+			{harness.Branch{Session: "ses_none", Cursor: "turn:ses_none:1"}, harness.ErrNotFound},
+			{harness.Branch{Session: r.id, Seq: 2}, harness.ErrInvalid},
+			{harness.Branch{Session: r.id, Cursor: "turn:ses_1:2"}, harness.ErrInvalid},
+			{harness.Branch{Session: r.id, Seq: 1, Cursor: "turn:ses_1:2"}, harness.ErrInvalid},
+			{harness.Branch{Session: r.id, Cursor: "turn:ses_1"}, harness.ErrInvalid},
+			{harness.Branch{Session: r.id, Cursor: "turn:ses_other:1"}, harness.ErrInvalid},
+			{harness.Branch{Session: r.id, Cursor: "turn:ses_branch:1"}, harness.ErrInvalid}, // a child is no ancestor
+			{harness.Branch{Session: other, Cursor: "event:ses_1:1"}, harness.ErrInvalid},
+			{harness.Branch{Session: branch, Cursor: "event:ses_1:2"}, harness.ErrInvalid}, // behind what they share
+		} {
+			if id, err := r.k.Create(t.Context(), harness.NewSession{From: &c.from}); !errors.Is(err, c.want) {
+				t.Errorf("branch from %+v: %s, %v", c.from, id, err)
+			}
+		}
+		for i, from := range []harness.Branch{
+			{Session: branch, Cursor: "event:ses_1:1"}, {Session: branch, Cursor: "event:ses_branch:1"}, {Session: branch, Cursor: "checkpoint:ses_branch:3"},
+		} {
+			b := r.create(harness.NewSession{ID: harness.SessionID(fmt.Sprint("ses_named_", i)), From: &from})
+			if st, err := r.k.At(t.Context(), b, 0); err != nil || st.From.Cursor != from.Cursor || st.From.Session != branch {
+				t.Errorf("branch from %+v: %+v, %v", from, st.From, err)
 			}
 		}
 		if _, err := r.k.Create(t.Context(), harness.NewSession{ID: r.id}); !errors.Is(err, harness.ErrExists) {
@@ -109,6 +137,69 @@ func TestBranchFromNowhere(t *testing.T) {
 		}
 		if _, err := r.k.Create(t.Context(), harness.NewSession{ID: "../x"}); !errors.Is(err, harness.ErrInvalid) {
 			t.Errorf("create with a bad id: %v", err)
+		}
+	})
+}
+
+// A branch's first commit says what was said last, where, and where from, in
+// few bytes however much was said.
+func TestABranchIsSeeded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "when ask\n  ask bash => files\nelse\n  echo\nend", shortTail)
+		seeded := func(from harness.Branch) (*harness.SessionCheckpoint, string) {
+			t.Helper()
+			from.Session = r.id
+			b := &rig{t: t, mem: r.mem, engine: r.engine, k: r.k}
+			b.id = r.create(harness.NewSession{From: &from})
+			log := b.log()
+			first := log[len(log)-2].Payload.(*harness.SessionState)
+			seed := log[len(log)-1].Payload.(*harness.SessionCheckpoint)
+			if first.SessionID != b.id || first.ParentSessionID != r.id || first.BranchSourceEventID != harness.EventID(r.id, log[len(log)-3].Seq) {
+				t.Errorf("the branch begins with %+v", first)
+			}
+			if seed.SessionID != b.id || seed.CheckpointType != "resume_seed" || *seed.ResumeCursor != first.BranchResumeCursor || seed.Sequence != len(log) {
+				t.Errorf("the seed is %+v", seed)
+			}
+			if n := len(log[len(log)-1].JSON()) + len(log[len(log)-2].JSON()); n > 2048 {
+				t.Errorf("a branch begins with %d bytes", n)
+			}
+			if c := b.state().Trail().Checkpoints; len(c) == 0 || c[len(c)-1].Payload.SummaryText != seed.SummaryText {
+				t.Errorf("the state has other checkpoints: %+v", c)
+			}
+			return seed, *seed.ResumeCursor
+		}
+		says := func(seed *harness.SessionCheckpoint, want string) {
+			t.Helper()
+			if seed.SummaryText != want {
+				t.Errorf("the seed says\n%s\nwant\n%s", seed.SummaryText, want)
+			}
+		}
+		seed, cursor := seeded(harness.Branch{})
+		says(seed, "Branched at event ses_1.1, before the first turn.")
+		if cursor != "event:ses_1:1" {
+			t.Errorf("the cursor is %s", cursor)
+		}
+		r.submit("one")
+		end := r.rest().Seq
+		pass(time.Minute) // what was said is sealed
+		seed, cursor = seeded(harness.Branch{Cursor: fmt.Sprintf("turn:ses_1:%d", end)})
+		says(seed, fmt.Sprintf("Branched at event ses_1.%d, after turn 1. Last asked: “one” Last answered: “one”", end))
+		if cursor != fmt.Sprintf("turn:ses_1:%d", end) {
+			t.Errorf("the cursor is %s", cursor)
+		}
+		r.submit("ask\n\tme")
+		st := r.pending(1)
+		seed, _ = seeded(harness.Branch{})
+		says(seed, fmt.Sprintf("Branched at event ses_1.%d, in turn 2. Last asked: “ask me” Last answered: “one”", st.Seq))
+		if r.state().Status != harness.AwaitingApproval {
+			t.Error("the source no longer waits")
+		}
+		r.allow()
+		r.rest()
+		r.submit(strings.Repeat("é ", 1000))
+		r.rest()
+		if seed, _ = seeded(harness.Branch{}); len(seed.SummaryText) > harness.MaxSummary || strings.Count(seed.SummaryText, "…") != 2 {
+			t.Errorf("the seed says %s", seed.SummaryText)
 		}
 	})
 }

@@ -28,9 +28,9 @@ func (m *machine) command(now time.Time, r *ready, in commanded) {
 	case harness.Configure:
 		receipt, err = m.configure(now, c)
 	case harness.Pause:
-		receipt, err = m.pause(now)
+		receipt, err = m.pause(now, c)
 	case harness.Resume:
-		receipt, err = m.resume(now)
+		receipt, err = m.resume(now, c)
 	case harness.Rewind:
 		err = fmt.Errorf("rewind needs a workspace with snapshots: %w", harness.ErrUnsupported)
 	}
@@ -68,7 +68,7 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: source, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
 	receipt := harness.Receipt{Seq: seq, Item: item}
 	if busy && c.OnBusy == harness.Interrupt && m.state.Turn != nil {
-		m.beginCancel(now, c.Actor)
+		m.beginCancel(now, c.Actor, "")
 	}
 	if !busy {
 		m.next(now)
@@ -103,47 +103,57 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 }
 
 func (m *machine) cancel(now time.Time, c harness.Cancel) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
+	}
 	t := m.state.Turn
 	switch {
 	case c.Turn != "" && (t == nil || t.ID != c.Turn):
 		return harness.Receipt{}, harness.ErrTurnNotFound
 	case t == nil:
 		return harness.Receipt{}, harness.ErrNotRunning
-	case !t.Cancelling:
-		m.beginCancel(now, c.Actor)
 	}
-	return harness.Receipt{Seq: m.state.Seq, Turn: t.ID}, nil
+	seq := m.state.Seq
+	switch {
+	case !t.Cancelling:
+		seq = m.beginCancel(now, c.Actor, c.ClientKey)
+	case c.ClientKey != "": // so that its repetition never means the next turn
+		seq = m.stage(now, &harness.HookEvent{Kind: harness.HookCancel, Actor: c.Actor, ClientKey: c.ClientKey})
+	}
+	return harness.Receipt{Seq: seq, Turn: t.ID}, nil
 }
 
 // beginCancel records that the turn is to end, answers what it waits for, and
 // tells its engine. The turn ends when the engine has left nothing running.
-func (m *machine) beginCancel(now time.Time, actor string) {
+func (m *machine) beginCancel(now time.Time, actor, key string) harness.Seq {
 	t := m.state.Turn
 	if t.Cancelling {
-		return
+		return m.state.Seq
 	}
-	m.stage(now, &harness.HookEvent{Kind: harness.HookCancel, Actor: actor})
+	seq := m.stage(now, &harness.HookEvent{Kind: harness.HookCancel, Actor: actor, ClientKey: key})
 	m.denyPending(now, "cancelled")
 	if m.engine == "" {
 		m.endTurn(now, harness.TurnCancelled, "user")
-		return
+		return seq
 	}
 	m.cancelBy = now.Add(m.cancelGrace)
 	m.then(stop{t.ID})
+	return seq
 }
 
 // denyPending answers every open approval, because nobody will act on it.
 func (m *machine) denyPending(now time.Time, reason string) {
 	for len(m.state.Pending) > 0 {
-		m.apply(now, m.state.Pending[0], harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: reason, Source: harness.ByCascade})
+		m.apply(now, m.state.Pending[0], harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: reason, Source: harness.ByCascade}, "")
 	}
 }
 
-// apply decides an approval and tells the engine that waits for it.
-func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision) harness.Seq {
+// apply decides an approval, perhaps by a rule, and tells the engine that waits
+// for it.
+func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision, rule harness.RuleID) harness.Seq {
 	seq := m.stage(now, &harness.ApprovalApplied{
 		RequestID: a.ID, ToolName: a.Tool, ToolCallID: a.Call,
-		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source,
+		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source, RuleID: rule,
 	})
 	if to, ok := m.asks[a.Call]; ok {
 		delete(m.asks, a.Call)
@@ -175,25 +185,27 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 	if !ok {
 		return harness.Receipt{Seq: m.state.Seq}, m.state.Answered(c)
 	}
-	receipt := harness.Receipt{Seq: m.apply(now, a, d)}
+	var rule harness.RuleID
+	if d.Verdict == harness.Allow && d.Scope == harness.Always {
+		rule = m.mint(now, a, d)
+	}
+	receipt := harness.Receipt{Seq: m.apply(now, a, d, rule)}
 	if m.state.Turn != nil {
 		receipt.Turn = m.state.Turn.ID
 	}
 	if d.Verdict == harness.Allow && d.Scope != harness.Once {
-		m.cascade(now, a.Tool, d)
+		m.cascade(now, a.Tool, d, rule)
 	}
-	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
-		m.attempt(now)
-	}
+	m.proceed(now)
 	return receipt, nil
 }
 
 // cascade releases other open approvals that a standing allowance covers.
-func (m *machine) cascade(now time.Time, tool string, d harness.Decision) {
+func (m *machine) cascade(now time.Time, tool string, d harness.Decision, rule harness.RuleID) {
 	d.Source, d.Reason = harness.ByCascade, "covered by another approval"
 	for i := 0; i < len(m.state.Pending); {
 		if a := m.state.Pending[i]; a.Tool == tool {
-			m.apply(now, a, d)
+			m.apply(now, a, d, rule)
 			continue
 		}
 		i++
@@ -204,12 +216,15 @@ func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt
 	if err := c.Patch.Check(); err != nil {
 		return harness.Receipt{}, err
 	}
-	if c.Patch.Empty() {
+	if c.Title != nil && len(*c.Title) > harness.MaxTitle {
+		return harness.Receipt{}, fmt.Errorf("title: longer than %d bytes: %w", harness.MaxTitle, harness.ErrInvalid)
+	}
+	if c.Patch.Empty() && c.Title == nil {
 		return harness.Receipt{}, fmt.Errorf("configure: nothing to change: %w", harness.ErrInvalid)
 	}
 	p := c.Patch
 	change := &harness.SessionState{
-		Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt, AgentProfile: p.Agent,
+		Title: c.Title, Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt, AgentProfile: p.Agent,
 	}
 	if p.PermissionMode != nil {
 		change.ApprovalMode = approvalMode(*p.PermissionMode)
@@ -227,30 +242,38 @@ func approvalMode(mode harness.Mode) string {
 	return "on_request"
 }
 
-func (m *machine) pause(now time.Time) (harness.Receipt, error) {
-	switch {
-	case m.state.Status == harness.Paused || m.state.Pausing:
-	case m.state.Turn != nil:
-		m.stage(now, &harness.SessionState{PauseRequested: new(true)})
-	default:
-		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user"})
+func (m *machine) pause(now time.Time, c harness.Pause) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
 	}
-	return harness.Receipt{Seq: m.state.Seq}, nil
+	seq := m.state.Seq
+	switch held := m.state.Status == harness.Paused; {
+	case (held || m.state.Pausing) && c.ClientKey == "":
+	case !held && m.state.Turn != nil:
+		seq = m.stage(now, &harness.SessionState{PauseRequested: new(true), ClientKey: c.ClientKey})
+	default:
+		seq = m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user", ClientKey: c.ClientKey})
+	}
+	return harness.Receipt{Seq: seq}, nil
 }
 
-func (m *machine) resume(now time.Time) (harness.Receipt, error) {
+func (m *machine) resume(now time.Time, c harness.Resume) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
+	}
+	var seq harness.Seq
 	switch {
 	case m.state.Pausing:
-		m.stage(now, &harness.SessionState{PauseRequested: new(false)})
+		seq = m.stage(now, &harness.SessionState{PauseRequested: new(false), ClientKey: c.ClientKey})
 	case m.state.Status == harness.Paused:
 		free := harness.Idle
 		if len(m.state.Queue) > 0 {
 			free = harness.Queued
 		}
-		m.stage(now, &harness.SessionState{Status: free})
+		seq = m.stage(now, &harness.SessionState{Status: free, ClientKey: c.ClientKey})
 		m.next(now)
 	default:
 		return harness.Receipt{}, fmt.Errorf("the session is not paused: %w", harness.ErrInvalid)
 	}
-	return harness.Receipt{Seq: m.state.Seq}, nil
+	return harness.Receipt{Seq: seq}, nil
 }

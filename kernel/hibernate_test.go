@@ -232,7 +232,7 @@ func TestAtIsTheFoldOfThePrefix(t *testing.T) {
 		if sealed == 0 {
 			t.Error("nothing was sealed: this tests nothing")
 		}
-		if _, err := r.k.At(t.Context(), r.id, harness.Seq(len(log)+1)); harness.AsError(err) != harness.ErrNotFound {
+		if _, err := r.k.At(t.Context(), r.id, harness.Seq(len(log)+1)); harness.AsError(err) != harness.ErrInvalid {
 			t.Errorf("At the future: %v", err)
 		}
 	})

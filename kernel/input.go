@@ -53,6 +53,8 @@ type (
 	drained struct{}
 	// ticked: time has passed.
 	ticked struct{}
+	// ruled: there are other rules than before.
+	ruled struct{}
 )
 
 func (commanded) input()    {}
@@ -65,6 +67,7 @@ func (joined) input()       {}
 func (recovered) input()    {}
 func (drained) input()      {}
 func (ticked) input()       {}
+func (ruled) input()        {}
 
 // said is a word to the running turn.
 type said struct {
@@ -108,6 +111,11 @@ type (
 	}
 	// configure tells the engine the new configuration.
 	configure struct{ config harness.Config }
+	// stand makes a rule hold everywhere; with err, nobody knows whether it does.
+	stand struct {
+		rule harness.Rule
+		err  error
+	}
 	// die ends the session: the store and the machine may disagree.
 	die struct{ err error }
 )
@@ -115,6 +123,7 @@ type (
 func (e reply) refused(err error) []effect    { return []effect{reply{to: e.to, err: err}} }
 func (e snapshot) refused(err error) []effect { return []effect{snapshot{to: e.to, err: err}} }
 func (e decide) refused(err error) []effect   { return []effect{decide{to: e.to, err: err}} }
+func (e stand) refused(err error) []effect    { return []effect{stand{e.rule, err}} }
 func (start) refused(error) []effect          { return nil }
 func (stop) refused(error) []effect           { return nil }
 func (steer) refused(error) []effect          { return nil }
@@ -132,6 +141,6 @@ func (m *machine) refuse(r *ready, in input) {
 		r.effects = append(r.effects, decide{to: in.from, err: errGone})
 	case joined:
 		r.effects = append(r.effects, snapshot{to: in.from, err: errGone})
-	case emitted, ended, appended, recovered, drained, ticked:
+	case emitted, ended, appended, recovered, drained, ticked, ruled:
 	}
 }

@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/mint"
 )
 
 // Options are the kernel's settings. The zero value works.
@@ -52,13 +52,15 @@ type Options struct {
 type Kernel struct {
 	store   harness.Store
 	snaps   harness.Snapshotter // nil if the store has no such power
+	book    *book               // likewise
 	engines map[string]harness.Engine
 	opts    Options
 	limits  limits
 	newID   func(prefix string) string
 	log     *slog.Logger
 	loads   chan struct{} // see load
-	onWake  func(harness.SessionID)
+	onWake  []func(harness.SessionID)
+	onShow  []func(harness.SessionID, []harness.Event)
 	wg      sync.WaitGroup
 	halt    chan struct{}
 	drain   chan struct{}
@@ -96,16 +98,13 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 		sleepers: make(map[harness.SessionID]*sleeper),
 	}
 	k.snaps, _ = st.(harness.Snapshotter)
+	if rules, ok := st.(harness.Rulebook); ok {
+		k.book = newBook(rules)
+	}
 	if k.newID == nil {
-		k.newID = mint
+		k.newID = mint.ID
 	}
 	return k
-}
-
-func mint(prefix string) string {
-	var entropy [10]byte
-	rand.Read(entropy[:])
-	return harness.MintID(prefix, time.Now(), entropy)
 }
 
 // Create makes a session: an empty one, or a branch that begins with another
@@ -134,13 +133,15 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		first.Title = &n.Title
 	}
 	st := new(harness.State)
+	c := harness.Commit{Session: id}
 	if n.From != nil {
 		var err error
-		if st, _, err = k.load(ctx, n.From.Session, n.From.Seq); err != nil {
-			return "", fmt.Errorf("branch from %s: %w", harness.EventID(n.From.Session, n.From.Seq), err)
+		if st, c.From, err = k.branch(ctx, *n.From); err != nil {
+			return "", fmt.Errorf("branch from %s: %w", n.From.Session, err)
 		}
-		first.ParentSessionID = n.From.Session
-		first.BranchSourceEventID = harness.EventID(n.From.Session, st.Seq)
+		first.Kind = cmp.Or(n.Kind, st.Kind)
+		first.ParentSessionID, first.BranchResumeCursor = c.From.Session, c.From.Cursor
+		first.BranchSourceEventID = harness.EventID(c.From.Session, c.From.Seq)
 	}
 	if st.Engine == "" {
 		first.Engine = cmp.Or(n.Engine, k.opts.Engine)
@@ -148,13 +149,22 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	if st.Directory == "" {
 		first.Directory = cmp.Or(n.Directory, k.opts.Directory)
 	}
-	c := harness.Commit{Session: id, After: st.Seq}
-	if n.From != nil {
-		c.From = &harness.Branch{Session: n.From.Session, Seq: st.Seq}
+	c.After = st.Seq
+	now := time.Now()
+	add := func(p harness.Payload) {
+		e := harness.NewEvent(id, st.Seq+1, now, "", p)
+		st.Apply(e)
+		c.Events = append(c.Events, e)
 	}
-	e := harness.NewEvent(id, st.Seq+1, time.Now(), "", first)
-	st.Apply(e)
-	c.Events, c.Summary = []harness.Event{e}, st.Summary()
+	if c.From == nil {
+		add(first)
+	} else {
+		seed := k.seed(ctx, id, st, *c.From)
+		add(first)
+		add(seed)
+		c.From.Cursor = "" // a store needs the place only
+	}
+	c.Summary = st.Summary()
 	if err := k.store.Append(ctx, c); err != nil {
 		if harness.AsError(err) == harness.ErrConflict {
 			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)

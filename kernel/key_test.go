@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -94,5 +95,51 @@ func TestOldKeysAreForgottenInOrder(t *testing.T) {
 		if got := r.do(keyed("x", fmt.Sprint("k", harness.MaxKeys))); len(last) != harness.MaxKeys || got.Item != last[len(last)-2].Item {
 			t.Errorf("%d keys are known; the newest got %+v", len(last), got)
 		}
+	})
+}
+
+// A keyed cancel, pause or resume means the moment it was first sent: its
+// repetition gets the first receipt and reaches nothing later.
+func TestClientKeyOfAControlIsAcceptedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "hang", nil)
+		r.submit("first")
+		synctest.Wait()
+		cancel, pause, resume := harness.Cancel{ClientKey: "c"}, harness.Pause{ClientKey: "p"}, harness.Resume{ClientKey: "r"}
+		stopped := r.do(cancel)
+		late := r.do(harness.Cancel{ClientKey: "c2"}) // of a turn that is already ending
+		r.rest()
+		paused := r.do(pause)
+		again := r.do(harness.Pause{ClientKey: "p2"}) // of a session that is already paused
+		resumed := r.do(resume)
+		turn := r.submit("second").Turn
+		synctest.Wait()
+		r = r.crash("hang", nil)
+		for _, c := range []struct {
+			cmd  harness.Command
+			want harness.Receipt
+		}{
+			{cancel, stopped}, {pause, paused}, {resume, resumed}, {harness.Cancel{ClientKey: "c2"}, late}, {harness.Pause{ClientKey: "p2"}, again},
+		} {
+			if got := r.do(c.cmd); got != c.want {
+				t.Errorf("%+v: got %+v, want %+v", c.cmd, got, c.want)
+			}
+		}
+		if st := r.state(); st.Pausing || st.Status == harness.Paused || st.Turn != nil && st.Turn.Cancelling {
+			t.Errorf("an old key reached turn %s: %+v", turn, st)
+		}
+	})
+}
+
+func TestATitleIsConfigured(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "say hi", nil)
+		r.do(harness.Configure{Title: new("one")})
+		r.do(harness.Configure{Patch: harness.ConfigPatch{Model: new("m")}})
+		if st := r.state(); st.Title != "one" || st.Config.Model != "m" {
+			t.Errorf("%q %q", st.Title, st.Config.Model)
+		}
+		r.refused(harness.ErrInvalid, harness.Configure{})
+		r.refused(harness.ErrInvalid, harness.Configure{Title: new(strings.Repeat("x", harness.MaxTitle+1))})
 	})
 }

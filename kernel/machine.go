@@ -13,6 +13,10 @@ type machine struct {
 	limits
 	newID func(prefix string) string
 
+	// standing is the rules of the session's directory that hold at this moment,
+	// with those it is about to make; nil where rules cannot be kept.
+	standing func(made []harness.Rule) []harness.Rule
+
 	state   *harness.State // everything accepted so far, durable or not
 	durable harness.Seq    // where the log ends for sure
 
@@ -44,6 +48,7 @@ type batch struct {
 	bytes   int
 	urgent  bool // holds more than streamed text
 	effects []effect
+	rules   []harness.Rule
 }
 
 // draft is an event without its encoding. Streamed text grows in text until
@@ -105,6 +110,8 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.draining = true
 	case ticked:
 		m.tick(now)
+	case ruled:
+		m.ruled(now)
 	}
 	m.launch(now, &r)
 	return r
@@ -124,7 +131,7 @@ func (m *machine) launch(now time.Time, r *ready) {
 	if !b.urgent && !m.full() && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
 		return
 	}
-	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary()}
+	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary(), Rules: b.rules}
 	for i, d := range b.drafts {
 		c.Events = append(c.Events, harness.NewEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final()))
 	}
@@ -202,7 +209,7 @@ func (m *machine) stage(now time.Time, p harness.Payload) harness.Seq {
 	if s, ok := p.(*harness.TurnStart); ok {
 		turn = s.TurnID
 	}
-	text, streams := streamed(p)
+	text, streams := harness.Streamed(p)
 	if b := &m.batch; streams && len(b.drafts) > 0 {
 		last := &b.drafts[len(b.drafts)-1]
 		if last.streams && last.turn == turn && len(last.text)+len(text) <= maxMergedText && continues(last.payload, p) {
@@ -274,19 +281,6 @@ func (m *machine) wakeAt() time.Time {
 		earlier(m.cancelBy)
 	}
 	return at
-}
-
-// streamed is the text of a payload that may be merged with its neighbour.
-func streamed(p harness.Payload) (string, bool) {
-	switch p := p.(type) {
-	case *harness.Token:
-		return p.Text, true
-	case *harness.Thinking:
-		return p.Text, true
-	case *harness.ToolLog:
-		return p.Text, true
-	}
-	return "", false
 }
 
 // continues reports whether b goes on where a stopped.

@@ -7,6 +7,9 @@ answer: ok running approval_applied | awaiting
 answer: ok running approval_applied turn_start | awaiting/restarted
 answer/again: approval_not_found | cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
 answer/again: ok | awaiting awaiting/restarted
+answer/always: approval_not_found | cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
+answer/always: ok running approval_applied | awaiting
+answer/always: ok running approval_applied turn_start | awaiting/restarted
 answer/deny: approval_not_found | cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
 answer/deny: ok running approval_applied | awaiting
 answer/deny: ok running approval_applied turn_start | awaiting/restarted
@@ -53,4 +56,13 @@ submit/queue: unavailable | queued recovering running/orphaned
 submit/reject: busy | awaiting awaiting/restarted paused running running/cancelling running/full running/pausing
 submit/reject: ok running user_message turn_start | cancelled completed failed idle
 submit/reject: unavailable | queued recovering running/orphaned
+`
+
+// ruleTable is what a rule for the tool that a scene may wait for comes to.
+const ruleTable = `
+rule: nothing | cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
+rule: approval_applied | awaiting
+rule: approval_applied turn_start | awaiting/restarted
+other: nothing | awaiting awaiting/restarted cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
+draining: nothing | awaiting awaiting/restarted cancelled completed failed idle paused queued recovering running running/cancelling running/full running/orphaned running/pausing
 `

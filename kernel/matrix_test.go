@@ -14,10 +14,11 @@ import (
 // scene is a machine brought into a status by inputs, with the log that tells
 // how.
 type scene struct {
-	m   *machine
-	now time.Time
-	log []harness.Event
-	ids int
+	m     *machine
+	now   time.Time
+	log   []harness.Event
+	ids   int
+	rules []harness.Rule // of the session's directory
 }
 
 // newScene loads a machine from a log, as a wake does.
@@ -26,6 +27,7 @@ func newScene(log []harness.Event, draining bool) *scene {
 	l := limits{cancelGrace: time.Second, maxQueue: 2}
 	s.m = newMachine(fold(log), l, func(prefix string) string { s.ids++; return fmt.Sprintf("%s%d", prefix, s.ids) })
 	s.m.draining = draining
+	s.m.standing = func(made []harness.Rule) []harness.Rule { return slices.Concat(s.rules, made) }
 	s.do(recovered{})
 	return s
 }
@@ -36,6 +38,11 @@ func (s *scene) do(in input) []effect {
 	r := s.m.step(s.now, in)
 	for {
 		effects = append(effects, r.effects...)
+		for _, e := range r.effects {
+			if e, ok := e.(stand); ok {
+				s.rules = append(s.rules, e.rule)
+			}
+		}
 		if r.commit == nil {
 			return effects
 		}
@@ -57,7 +64,7 @@ func (s *scene) ask(call harness.CallID) {
 }
 
 func opening(p harness.SessionState) []harness.Event {
-	p.SessionID, p.Status = "ses_m", harness.Idle
+	p.SessionID, p.Status, p.Directory = "ses_m", harness.Idle, "/w"
 	return []harness.Event{harness.NewEvent("ses_m", 1, time.UnixMilli(1_700_000_000_000), "", &p)}
 }
 
@@ -164,6 +171,7 @@ var stimuli = []struct {
 	{"cancel", harness.Cancel{}},
 	{"cancel/other", harness.Cancel{Turn: "trn_other"}},
 	{"answer", harness.Answer{Call: "call_1", Decision: harness.Decision{Verdict: harness.Allow}}},
+	{"answer/always", harness.Answer{Call: "call_1", Decision: harness.Decision{Verdict: harness.Allow, Scope: harness.Always}}},
 	{"answer/deny", harness.Answer{Call: "call_1", Decision: harness.Decision{Verdict: harness.Deny}}},
 	{"answer/again", harness.Answer{Call: "call_old", Decision: harness.Decision{Verdict: harness.Allow}}},
 	{"answer/otherwise", harness.Answer{Call: "call_old", Decision: harness.Decision{Verdict: harness.Deny}}},

@@ -22,9 +22,11 @@ type session struct {
 	appends  chan appended      // store.Append came back; size 1, at most one is under way
 	keeps    chan snapshot      // a state to save; size 1, likewise
 	saved    chan saved         // it was saved; size 1, likewise
+	away     chan chan error    // Kernel.Remove: end if nothing is under way
 	drain    chan struct{}      // closed by Kernel.Drain
 	halt     chan struct{}      // closed by Kernel.Close: end now
 	done     chan struct{}      // closed when the session has ended
+	rung     chan struct{}      // there are other rules; size 1, one ring is as good as many
 	loaded   chan struct{}      // closed when tail and m are there, or err
 	err      error              // why it could not be loaded
 	failed   error              // why it ended in the middle; set before the tail closes
@@ -54,6 +56,7 @@ func (s *session) run(ctx context.Context) {
 	}
 	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
+	s.m.standing = s.k.standing(ctx, state.Directory)
 	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
 	close(s.loaded)
 	defer s.tail.close()
@@ -62,7 +65,7 @@ func (s *session) run(ctx context.Context) {
 	s.carryOut(ctx, s.m.step(time.Now(), recovered{}))
 	s.loop(ctx)
 	s.settle()
-	if s.failed != nil {
+	if s.failed != nil || len(s.rung) > 0 {
 		s.k.later(s.id)
 	}
 }
@@ -74,6 +77,7 @@ func (s *session) loop(ctx context.Context) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
 	drain, leaving := s.drain, false
+	var away chan error // whoever waits for the end
 	if s.m.draining {
 		drain = nil // woken since: whoever did it wants something
 	}
@@ -89,6 +93,14 @@ func (s *session) loop(ctx context.Context) {
 		}
 		quiet := s.m.quiet() && s.host == nil && !s.save.busy
 		if leaving && (quiet || s.m.stands()) {
+			return
+		}
+		switch busy := s.m.state.Turn != nil || len(s.m.state.Queue) > 0; {
+		case away != nil && busy:
+			away <- harness.ErrBusy
+			away = nil
+		case away != nil && quiet:
+			away <- nil
 			return
 		}
 		var in input
@@ -107,10 +119,14 @@ func (s *session) loop(ctx context.Context) {
 		case r := <-s.saved:
 			s.sealed(r)
 			continue
+		case away = <-s.away:
+			continue
 		case <-drain:
 			in, drain, leaving = drained{}, nil, true
 		case <-tick.C:
 			in = ticked{}
+		case <-s.rung:
+			in = ruled{}
 		case <-idle.C:
 			if quiet {
 				return
@@ -185,10 +201,14 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 	if c := r.commit; c != nil {
 		s.k.wg.Go(func() {
 			err := s.k.store.Append(context.WithoutCancel(ctx), *c)
+			if err == nil {
+				s.tail.add(c.Events)
+				s.k.shown(s.id, c.Events)
+				s.tail.announce()
+			}
 			s.appends <- appended{c.Events, err}
 		})
 	}
-	s.tail.publish(r.show)
 	for _, e := range r.effects {
 		switch e := e.(type) {
 		case reply:
@@ -213,6 +233,8 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 			if s.host != nil {
 				s.host.config.Store(&e.config)
 			}
+		case stand:
+			s.k.stand(ctx, e)
 		case die:
 			s.failed = e.err
 			s.log.Error("session ended", "err", e.err)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"harness"
@@ -83,11 +84,22 @@ func (k *Kernel) keep(ctx context.Context, st *harness.State) saved {
 	return saved{seq: st.Seq, sealed: n, cost: len(snap.State), err: k.snaps.SaveSnapshot(ctx, snap)}
 }
 
-// load folds the state of a session at a position (0: its end) from the newest
-// snapshot before it and the events after that. kept is that snapshot's place.
-// At most a few loads run at once, so that a burst of wakes cannot take all
-// memory and cores.
+// load is the state of a session at a position (0: its end). kept is the place
+// of the snapshot that it was folded from.
 func (k *Kernel) load(ctx context.Context, id harness.SessionID, at harness.Seq) (st *harness.State, kept harness.Seq, err error) {
+	if st, kept, err = k.fold(ctx, id, at); err != nil {
+		return nil, 0, err
+	}
+	st.Session = id
+	return st, kept, nil
+}
+
+// fold is load, except that the state names whose event its last one is: an
+// ancestor's, if the position is in the part that a branch inherited. It begins
+// with the newest snapshot before the position, and folds the events after
+// that. A position beyond the log's end is ErrInvalid. At most a few folds run
+// at once, so that a burst of wakes cannot take all memory and cores.
+func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq) (st *harness.State, kept harness.Seq, err error) {
 	select {
 	case k.loads <- struct{}{}:
 		defer func() { <-k.loads }()
@@ -117,9 +129,11 @@ func (k *Kernel) load(ctx context.Context, id harness.SessionID, at harness.Seq)
 		}
 		st.Apply(e)
 	}
-	if st.Seq == 0 || at != 0 && st.Seq != at {
+	switch {
+	case st.Seq == 0:
 		return nil, 0, harness.ErrNotFound
+	case at != 0 && st.Seq != at:
+		return nil, 0, fmt.Errorf("the log ends at %d, before %d: %w", st.Seq, at, harness.ErrInvalid)
 	}
-	st.Session = id
 	return st, kept, nil
 }

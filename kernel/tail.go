@@ -8,7 +8,7 @@ import (
 )
 
 // tail is the recent, durable end of a session's log, shared by all watchers.
-// The session publishes; each watcher asks with a cursor of its own. A watcher
+// The session adds; each watcher asks with a cursor of its own. A watcher
 // that falls off the front starts again from a snapshot, so the tail is
 // bounded whatever watchers do.
 type tail struct {
@@ -19,7 +19,7 @@ type tail struct {
 	bytes  int
 	stale  int // bytes of events that were dropped and are still in the array
 	end    harness.Seq
-	more   chan struct{} // closed and replaced at every publish
+	more   chan struct{} // closed and replaced at every announce
 	closed bool
 }
 
@@ -30,11 +30,9 @@ func newTail(end harness.Seq, limit int) *tail {
 	return &tail{limit: limit, end: end, more: make(chan struct{})}
 }
 
-// publish adds durable events.
-func (t *tail) publish(events []harness.Event) {
-	if len(events) == 0 {
-		return
-	}
+// add takes durable events in. Whoever looks sees them; those who wait are
+// told by announce.
+func (t *tail) add(events []harness.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range events {
@@ -50,6 +48,12 @@ func (t *tail) publish(events []harness.Event) {
 	if t.stale > maxTailBytes {
 		t.events, t.stale = slices.Clone(t.events), 0
 	}
+}
+
+// announce wakes those who wait for what was added.
+func (t *tail) announce() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	close(t.more)
 	t.more = make(chan struct{})
 }

@@ -19,7 +19,7 @@ func TestTailLeavesWhatWatchersRead(t *testing.T) {
 	tl := newTail(0, 16)
 	var held [][]harness.Event
 	for seq := harness.Seq(1); seq <= 300; seq++ {
-		tl.publish([]harness.Event{told(seq, "x")})
+		tl.add([]harness.Event{told(seq, "x")})
 		events, _, how := tl.after(seq - min(seq, 10))
 		if how != tailMore {
 			t.Fatalf("at %d: %v", seq, how)
@@ -40,11 +40,11 @@ func TestTailIsBounded(t *testing.T) {
 	t.Parallel()
 	tl := newTail(0, 1000)
 	for seq := harness.Seq(1); seq <= 900; seq++ { // room for many
-		tl.publish([]harness.Event{told(seq, "x")})
+		tl.add([]harness.Event{told(seq, "x")})
 	}
 	big := strings.Repeat("x", 100<<10)
 	for seq := harness.Seq(901); seq <= 1100; seq++ {
-		tl.publish([]harness.Event{told(seq, big)})
+		tl.add([]harness.Event{told(seq, big)})
 		if tl.bytes > maxTailBytes+len(big)+200 || tl.stale > maxTailBytes+len(big)+200 || len(tl.events) > 1000 {
 			t.Fatalf("at %d: %d events, %d bytes, %d stale", seq, len(tl.events), tl.bytes, tl.stale)
 		}

@@ -182,7 +182,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 			return
 		}
 	}
-	v := policy.Decide(m.state.Config.PermissionMode, m.state.Grants, use)
+	v := policy.Decide(m.state.Config.PermissionMode, m.state.Grants, m.rules(), use)
 	if v.Outcome != policy.Ask {
 		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy}
 		m.stage(now, &harness.PolicyDecision{
@@ -308,7 +308,8 @@ func (m *machine) closeCalls(now time.Time, reason string) {
 }
 
 // recover sees to a turn that was open when the session was loaded: its engine
-// is gone. Approvals stay, and are answerable.
+// is gone. Approvals stay, and are answerable, unless a rule has come to cover
+// them.
 func (m *machine) recover(now time.Time) {
 	t := m.state.Turn
 	if t == nil {
@@ -323,8 +324,11 @@ func (m *machine) recover(now time.Time) {
 		return
 	}
 	m.closeCalls(now, "interrupted")
+	released := m.release(now)
 	switch {
 	case len(m.state.Pending) > 0: // the turn waits for its answers
+	case released:
+		m.attempt(now)
 	case t.Attempt <= m.state.Retries:
 		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt})
 		m.attempt(now)
@@ -340,14 +344,14 @@ func (m *machine) tick(now time.Time) {
 	for i := 0; i < len(m.state.Pending); {
 		a := m.state.Pending[i]
 		if a.Deadline != nil && !now.Before(*a.Deadline) {
-			m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "nobody answered in time", Source: harness.ByTimeout})
+			m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "nobody answered in time", Source: harness.ByTimeout}, "")
 			late = true
 			continue
 		}
 		i++
 	}
-	if late && m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
-		m.attempt(now)
+	if late {
+		m.proceed(now)
 	}
 	if m.engine != "" && !m.cancelBy.IsZero() && !now.Before(m.cancelBy) {
 		m.engine, m.cancelBy = "", time.Time{}

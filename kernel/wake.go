@@ -7,12 +7,31 @@ import (
 	"harness"
 )
 
-// OnWake names a function that is called whenever a session wakes, by the
+// OnWake adds a function that is called whenever a session wakes, by the
 // session's own goroutine: it must not block. Call it before any verb.
-func (k *Kernel) OnWake(f func(harness.SessionID)) { k.onWake = f }
+func (k *Kernel) OnWake(f func(harness.SessionID)) { k.onWake = append(k.onWake, f) }
+
+// OnShow adds a function that is called with every commit of an awake session
+// as soon as watchers can see it, in order: it must not block. Call it before
+// any verb.
+func (k *Kernel) OnShow(f func(harness.SessionID, []harness.Event)) { k.onShow = append(k.onShow, f) }
+
+func (k *Kernel) shown(id harness.SessionID, events []harness.Event) {
+	for _, f := range k.onShow {
+		f(id, events)
+	}
+}
 
 // wake returns the awake session, loading it if need be.
 func (k *Kernel) wake(ctx context.Context, id harness.SessionID) (*session, error) {
+	for {
+		if s, err := k.wakeOnce(ctx, id); err != errGone {
+			return s, err
+		}
+	}
+}
+
+func (k *Kernel) wakeOnce(ctx context.Context, id harness.SessionID) (*session, error) {
 	k.mu.Lock()
 	if k.closed {
 		k.mu.Unlock()
@@ -24,7 +43,7 @@ func (k *Kernel) wake(ctx context.Context, id harness.SessionID) (*session, erro
 			k: k, id: id, log: k.log.With("session", id),
 			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
 			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
-			drain: k.drain, halt: k.halt, done: make(chan struct{}), loaded: make(chan struct{}),
+			drain: k.drain, halt: k.halt, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
 		}
 		k.awake[id] = s
 		k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })
@@ -46,8 +65,8 @@ func (k *Kernel) woke(id harness.SessionID) {
 		delete(k.sleepers, id)
 	}
 	k.mu.Unlock()
-	if k.onWake != nil {
-		k.onWake(id)
+	for _, f := range k.onWake {
+		f(id)
 	}
 }
 

@@ -84,10 +84,13 @@ func (k *Kernel) awakeOr(ctx context.Context, id harness.SessionID, after harnes
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if s.err != nil {
+		switch s.err {
+		case nil:
+			return s, nil
+		case errGone: // it was not removed after all
+		default:
 			return nil, s.err
 		}
-		return s, nil
 	}
 	st, _, err := k.load(ctx, id, 0)
 	switch {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"harness"
+	"harness/policy"
 )
 
 // world is a model of everything around one machine: clients, an engine, a
@@ -37,6 +39,11 @@ type world struct {
 	watchers []*watcher
 	acked    []ack
 	trace    []string
+
+	rules []harness.Rule // durable
+	book  []harness.Rule // that hold in memory
+	gone  []harness.RuleID
+	rung  bool // the machine is to look at them
 }
 
 type modelEngine struct {
@@ -64,7 +71,9 @@ func newWorld(t testing.TB, seed uint64) *world {
 		asked: map[*asking]bool{}, clients: map[*client]bool{},
 	}
 	retries := w.rng.IntN(3)
-	first := harness.NewEvent("ses_w", 1, w.now, "", &harness.SessionState{SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &retries})
+	first := harness.NewEvent("ses_w", 1, w.now, "", &harness.SessionState{
+		SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &retries, Directory: "/w",
+	})
 	w.log = []harness.Event{first}
 	w.boot()
 	return w
@@ -107,8 +116,16 @@ func (w *world) boot() {
 		l.approvalTimeout = time.Minute
 	}
 	w.m = newMachine(st, l, func(prefix string) string { w.ids++; return fmt.Sprintf("%s%d", prefix, w.ids) })
+	w.book, w.rung = slices.Clone(w.rules), false
+	if w.ruling() {
+		w.m.standing = func(made []harness.Rule) []harness.Rule { return slices.Concat(w.book, made) }
+	}
 	w.carryOut(w.m.step(w.now, recovered{}))
+	w.checkReleased()
 }
+
+// ruling reports whether the world's store keeps rules.
+func (w *world) ruling() bool { return w.seed%4 != 3 }
 
 func (w *world) seal(st *harness.State) {
 	if w.rng.IntN(2) == 0 {
@@ -124,7 +141,24 @@ func (w *world) step(in input) {
 	} else {
 		w.note("%s %T %+v", w.now.Format("05.000"), in, in)
 	}
-	w.carryOut(w.m.step(w.now, in))
+	before := len(w.m.state.Pending)
+	r := w.m.step(w.now, in)
+	if a, ok := in.(asked); ok && len(w.m.state.Pending) > before {
+		if rule, ok := policy.Covering(w.book, a.use.Tool); ok {
+			w.failf("%s was asked about, though %s stands", a.use.Tool, rule.ID)
+		}
+	}
+	w.carryOut(r)
+}
+
+// checkReleased: no question is left that a rule answers, once the machine has
+// looked at the rules.
+func (w *world) checkReleased() {
+	for _, a := range w.m.state.Pending {
+		if rule, ok := policy.Covering(w.book, a.Tool); ok && !w.rung {
+			w.failf("%s is pending, though %s stands", a.ID, rule.ID)
+		}
+	}
 }
 
 func (w *world) carryOut(r ready) {
@@ -174,6 +208,7 @@ func (w *world) effect(e effect) {
 					w.failf("acknowledged at %d before it is durable: %+v", e.receipt.Seq, to.cmd)
 				}
 				w.acked = append(w.acked, ack{e.receipt, to.cmd})
+				w.checkAlways(e.receipt, to.cmd)
 			}
 		case *modelEngine:
 			to.waiting = false
@@ -218,6 +253,11 @@ func (w *world) effect(e effect) {
 		}
 		delete(w.asked, a)
 		a.engine.waiting = false
+	case stand:
+		if !slices.Contains(w.rules, e.rule) {
+			w.failf("%s holds before it is durable", e.rule.ID)
+		}
+		w.book = append(w.book, e.rule)
 	case steer, configure:
 	case die:
 		w.failf("the machine died: %v", e.err)
@@ -236,6 +276,7 @@ func (w *world) has(match func(harness.Payload) bool) bool {
 // land makes the commit in flight durable.
 func (w *world) land() {
 	w.log = append(w.log, w.flight.Events...)
+	w.rules = append(w.rules, w.flight.Rules...)
 	w.flight = nil
 }
 
@@ -243,8 +284,11 @@ func (w *world) land() {
 func (w *world) crash(landed bool) {
 	w.note("crash, commit in flight landed: %v", landed)
 	w.crashes++
-	if w.flight != nil && landed {
+	switch {
+	case w.flight != nil && landed:
 		w.land()
+	case w.flight != nil && len(w.flight.Rules) > 0 && w.rng.IntN(2) == 0: // a rule may be durable before its events
+		w.rules = append(w.rules, w.flight.Rules...)
 	}
 	w.flight, w.engine, w.late = nil, nil, nil
 	w.watchers = nil
@@ -253,6 +297,46 @@ func (w *world) crash(landed bool) {
 	w.checkPending()
 	w.boot()
 	w.checkPending()
+}
+
+// legislate makes or revokes a rule, as another session or a person would.
+func (w *world) legislate() {
+	if n := len(w.book); n > 0 && w.rng.IntN(3) > 0 {
+		id := w.book[w.rng.IntN(n)].ID
+		w.note("revoke %s", id)
+		is := func(r harness.Rule) bool { return r.ID == id }
+		w.rules, w.book = slices.DeleteFunc(w.rules, is), slices.DeleteFunc(slices.Clone(w.book), is)
+		w.gone = append(w.gone, id)
+		return
+	}
+	tool := tools[w.rng.IntN(len(tools))]
+	if _, ok := policy.Covering(w.rules, tool); ok || !w.ruling() {
+		return
+	}
+	w.ids++
+	r := harness.Rule{ID: harness.RuleID(fmt.Sprintf("rul_other%d", w.ids)), Directory: "/w", Tool: tool, Session: "ses_other"}
+	w.note("another session makes %s for %s", r.ID, tool)
+	w.rules, w.book, w.rung = append(w.rules, r), append(w.book, r), true
+}
+
+// tools that the model engine calls.
+var tools = []string{"bash", "write"}
+
+// checkAlways: whoever was told that a tool is always allowed can rely on it
+// until the rule is revoked, and the log says which rule that is.
+func (w *world) checkAlways(at harness.Receipt, cmd harness.Command) {
+	a, ok := cmd.(harness.Answer)
+	if !ok || a.Decision.Verdict != harness.Allow || a.Decision.Scope != harness.Always {
+		return
+	}
+	p, ok := w.log[at.Seq-1].Payload.(*harness.ApprovalApplied)
+	if !ok || p.Scope != harness.Always {
+		return // it said again what was decided earlier
+	}
+	stands := slices.ContainsFunc(w.book, func(r harness.Rule) bool { return r.ID == p.RuleID && r.Tool == p.ToolName })
+	if w.ruling() != (p.RuleID != "") || w.ruling() && !stands && !slices.Contains(w.gone, p.RuleID) {
+		w.failf("always allowed by %q, which does not stand: %v", p.RuleID, w.book)
+	}
 }
 
 // checkPending: an approval that is durable and undecided is still pending.
@@ -315,6 +399,12 @@ func (w *world) act() {
 		w.step(ticked{})
 	case n < 92 && w.crashAt == -1 && w.rng.IntN(4) == 0:
 		w.crash(w.rng.IntN(2) == 0)
+	case n < 94 && w.rung:
+		w.rung = false
+		w.step(ruled{})
+		w.checkReleased()
+	case n >= 96:
+		w.legislate()
 	default:
 		w.step(ticked{})
 	}
@@ -335,7 +425,10 @@ func (w *world) clientAct() {
 	case 5:
 		cmd = harness.Cancel{}
 	case 6, 7, 8:
-		a := harness.Answer{Decision: harness.Decision{Verdict: harness.Allow, Scope: []harness.Scope{"", harness.Once, harness.InSession}[w.rng.IntN(3)]}}
+		a := harness.Answer{Decision: harness.Decision{Verdict: harness.Allow, Scope: []harness.Scope{"", harness.Once, harness.Always}[w.rng.IntN(3)]}}
+		if w.rng.IntN(8) == 0 {
+			a.Decision.Scope = harness.InSession
+		}
 		if w.rng.IntN(3) == 0 {
 			a.Decision.Verdict = harness.Deny
 		}
@@ -398,7 +491,7 @@ func (w *world) engineAct(e *modelEngine) {
 		a := &asking{e}
 		w.asked[a] = true
 		e.waiting = true
-		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: "bash", Access: harness.AccessExecute}})
+		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: tools[w.rng.IntN(len(tools))], Access: harness.AccessExecute}})
 	default:
 		e.waiting = true
 		w.step(checkpointed{e, e.turn, "ref"})
@@ -425,12 +518,15 @@ func (w *world) end(e *modelEngine, err error) {
 
 // finish lets everything that is under way end, then checks the whole story.
 func (w *world) finish() {
-	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0; i++ {
+	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0 || w.rung; i++ {
 		if i > 10_000 {
 			w.failf("the session never comes to rest")
 		}
 		w.now = w.now.Add(100 * time.Millisecond)
 		switch {
+		case w.rung:
+			w.rung = false
+			w.step(ruled{})
 		case w.flight != nil:
 			events := w.flight.Events
 			w.land()
@@ -443,6 +539,7 @@ func (w *world) finish() {
 			w.step(ticked{})
 		}
 	}
+	w.checkReleased()
 	for c := range w.clients {
 		w.failf("a command was never answered: %+v", c.cmd)
 	}

@@ -1,9 +1,9 @@
 // Package policy decides whether a tool call may run: allow, ask or deny, and
-// by which rule. It is pure: the same mode, grants and call always give the
-// same verdict.
+// by which rule. It is pure: the same mode, grants, rules and call always give
+// the same verdict.
 //
 // It does not know who asks, and it does not remember: standing allowances
-// come in as grants.
+// come in as grants, which are a session's, and rules, which are a directory's.
 package policy
 
 import "harness"
@@ -25,8 +25,9 @@ type Verdict struct {
 	Reason  string // why, for people
 }
 
-// Decide says whether use may run in mode, given the allowances so far.
-func Decide(mode harness.Mode, grants []harness.Grant, use harness.ToolUse) Verdict {
+// Decide says whether use may run in mode, given the session's grants and the
+// rules of its directory.
+func Decide(mode harness.Mode, grants []harness.Grant, rules []harness.Rule, use harness.ToolUse) Verdict {
 	switch {
 	case mode == harness.FullAuto:
 		return Verdict{Allow, "mode.full_auto", "full auto allows every call that no rule denies"}
@@ -40,5 +41,18 @@ func Decide(mode harness.Mode, grants []harness.Grant, use harness.ToolUse) Verd
 			return Verdict{Allow, "grant." + string(g.Scope), "allowed by an earlier approval"}
 		}
 	}
+	if r, ok := Covering(rules, use.Tool); ok {
+		return Verdict{Allow, "rule." + string(r.ID), "always allowed in this directory"}
+	}
 	return Verdict{Ask, "mode." + string(mode), use.Reason}
+}
+
+// Covering finds the rule that allows a tool.
+func Covering(rules []harness.Rule, tool string) (harness.Rule, bool) {
+	for _, r := range rules {
+		if r.Tool == tool {
+			return r, true
+		}
+	}
+	return harness.Rule{}, false
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/archive"
 	"harness/store/sqlite"
 )
 
@@ -137,14 +138,8 @@ func TestAnImportThatWasInterruptedCanBeRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logs, err := divide(events[:n])
-		if err != nil {
+		if _, err := archive.Import(t.Context(), st, events[:n]); err != nil {
 			t.Fatal(err)
-		}
-		for _, l := range logs {
-			if err := l.take(t.Context(), st, events[:n]); err != nil {
-				t.Fatal(err)
-			}
 		}
 		if err := st.Close(); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,8 @@ func TestHelp(t *testing.T) {
 	var all strings.Builder
 	for _, args := range [][]string{
 		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
-		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"}, {"replay", "--help"}, {"version", "--help"},
+		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"},
+		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)
 		if o.code != 0 || o.stderr != "" {
@@ -68,6 +69,10 @@ func TestMistakesExitWith2AndSayWhereToReadOn(t *testing.T) {
 		{[]string{"sessions", "ls", "--limit", "many"}, []string{`"many"`, "--limit"}},
 		{[]string{"sessions", "ls", "ses_x"}, []string{`unexpected argument "ses_x"`}},
 		{[]string{"sessions", "rm"}, []string{"missing: SESSION"}},
+		{[]string{"rules"}, []string{"Usage:", "harness rules ls"}},
+		{[]string{"rules", "frobnicate"}, []string{`unknown verb "frobnicate"`, "harness rules ls"}},
+		{[]string{"rules", "ls", "rul_x"}, []string{`unexpected argument "rul_x"`}},
+		{[]string{"rules", "rm"}, []string{"missing: RULE"}},
 		{[]string{"replay"}, []string{"missing: SESSION|FILE"}},
 		{[]string{"version", "x"}, []string{`unexpected argument "x"`}},
 	} {

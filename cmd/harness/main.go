@@ -31,6 +31,7 @@ var commands = []command{
 	{"attach", "[flags] [SESSION]", "follow a session and talk to it", attach},
 	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
+	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
 	{"replay", "[flags] SESSION|FILE", "fold a log and print the state at any point", replay},
 	{"version", "", "print the version", printVersion},
 }
@@ -100,7 +101,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 
 // hints say what a person can do about an error.
 var hints = map[*harness.Error]string{
-	harness.ErrLocked:  "Stop the other server, or choose another directory with --data; stdio, run and attach can --connect to it.",
+	harness.ErrLocked:  "Stop the other server, or choose another directory with --data; stdio, run, attach and rules can --connect to it.",
 	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup.",
 	harness.ErrStorage: "Check that the directory is writable and that the disk has room.",
 }

@@ -10,7 +10,7 @@ import (
 // print shows a state to a person, or to a program.
 func (p *program) print(st *harness.State, asJSON bool) error {
 	if asJSON {
-		_, err := fmt.Fprintln(p.stdout, string(harness.EncodeState(st)))
+		_, err := fmt.Fprintln(p.stdout, string(st.JSON()))
 		return err
 	}
 	var b strings.Builder

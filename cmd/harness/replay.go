@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,10 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/kernel"
 )
 
-// replay folds a log without a server.
+// replay travels in time without a server.
 func replay(ctx context.Context, p *program, args []string) error {
 	f := p.flags("replay", "[flags] SESSION|FILE", "Fold a session's log, or an exported file, and print the state at any point.",
 		"harness replay --at 42 ses_01…", "harness replay --json session.jsonl")
@@ -22,33 +24,60 @@ func replay(ctx context.Context, p *program, args []string) error {
 	if err := f.parse(args, 1, 1); err != nil {
 		return err
 	}
-	events, closeLog, err := openLog(ctx, w, f.args[0])
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	state, err := fold(events, harness.Seq(*at))
+	state, err := replayed(ctx, w, f.args[0], harness.Seq(*at))
 	if err != nil {
 		return err
 	}
 	return p.print(state, *asJSON)
 }
 
-// openLog reads a file if there is one of that name, else a stored session.
-func openLog(ctx context.Context, w where, arg string) (iter.Seq2[harness.Event, error], func(), error) {
+// replayed folds a file if there is one of that name, else finds the state of a
+// stored session.
+func replayed(ctx context.Context, w where, arg string, at harness.Seq) (*harness.State, error) {
 	file, err := os.Open(arg)
 	if err == nil {
-		return archive.Read(file), func() { file.Close() }, nil
+		defer file.Close()
+		return fold(archive.Read(file), at)
 	}
 	id, bad := harness.ParseSessionID(arg)
 	if !errors.Is(err, fs.ErrNotExist) || bad != nil { // it cannot be meant as an id
-		return nil, nil, err
+		return nil, err
 	}
 	st, err := w.open(ctx, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return st.Read(ctx, id, 0), func() { st.Close() }, nil
+	defer st.Close()
+	return travel(ctx, st, id, at)
+}
+
+// travel is the state of a stored session at an event, 0 for its end, with its
+// whole conversation. It reads the nearest snapshot before it and what follows,
+// so it takes as long at any event of any log, but for the messages. If those
+// are damaged it folds the log: that has it all, too.
+func travel(ctx context.Context, st harness.Store, id harness.SessionID, at harness.Seq) (*harness.State, error) {
+	k := kernel.New(st, nil, nil)
+	defer k.Close()
+	state, err := k.At(ctx, id, at)
+	if err != nil {
+		return nil, err
+	}
+	sealed := make([]*harness.Message, 0, state.Count())
+	for raw, err := range k.Messages(ctx, id, 0, state.Sealed) {
+		m := new(harness.Message)
+		if err == nil && json.Unmarshal(raw, m) != nil {
+			err = harness.ErrCorrupt
+		}
+		if errors.Is(err, harness.ErrCorrupt) {
+			return fold(st.Read(ctx, id, 0), at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		sealed = append(sealed, m)
+	}
+	state.Sealed, state.Messages = 0, append(sealed, state.Messages...)
+	return state, nil
 }
 
 // fold adds events up to a position; 0 is the end.

@@ -10,8 +10,8 @@ import (
 	"harness"
 )
 
-// replayed runs `harness replay` in this process and returns what it prints.
-func replayed(t testing.TB, args ...string) string {
+// replaying runs `harness replay` in this process and returns what it prints.
+func replaying(t testing.TB, args ...string) string {
 	t.Helper()
 	var out, errs strings.Builder
 	p := &program{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
@@ -36,15 +36,17 @@ func TestReplayIsTheFoldAtEveryPosition(t *testing.T) {
 		for _, e := range events {
 			st.Apply(e)
 			at := strconv.FormatUint(uint64(e.Seq), 10)
-			want := string(harness.EncodeState(st)) + "\n"
-			if got := replayed(t, "--json", "--data", dir, "--at", at, id); got != want {
+			want := string(st.JSON()) + "\n"
+			stored := st.Clone()
+			stored.Session = harness.SessionID(id) // also where its last event is its parent's
+			if got, want := replaying(t, "--json", "--data", dir, "--at", at, id), string(stored.JSON())+"\n"; got != want {
 				t.Fatalf("%s at %s:\n%s\nwant\n%s", id, at, got, want)
 			}
-			if got := replayed(t, "--json", "--at", at, path); got != want {
+			if got := replaying(t, "--json", "--at", at, path); got != want {
 				t.Fatalf("%s at %s, from a file:\n%s\nwant\n%s", id, at, got, want)
 			}
 		}
-		whole := string(harness.EncodeState(st)) + "\n"
+		whole := string(st.JSON()) + "\n"
 		if got := mustRun(t, "replay", "--json", id, "--data", dir); got != whole {
 			t.Errorf("%s at its end:\n%s\nwant\n%s", id, got, whole)
 		}

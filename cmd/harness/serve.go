@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"harness"
+	"harness/archive"
 	"harness/engine/script"
 	"harness/kernel"
 	"harness/protocol/delta"
+	"harness/protocol/rest"
 )
 
 // Time limits of the HTTP server. A request is a handshake or a short answer;
@@ -76,9 +78,17 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
+	api, err := rest.New(k, &rest.Options{Log: log, Version: release, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+		return archive.Import(ctx, store, events)
+	}})
+	if err != nil {
+		hub.Shutdown(ctx)
+		return err
+	}
 	n, err := k.Recover(ctx)
 	if err != nil {
 		hub.Shutdown(ctx)
+		api.Shutdown(ctx)
 		return err
 	}
 	if n > 0 {
@@ -86,17 +96,17 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	lines := newLines(ctx, k, log)
 	srv := &http.Server{
-		Handler: guard(listener.Addr(), routes(ctx, hub, lines)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: guard(listener.Addr(), routes(ctx, hub, lines, api)), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headFor, IdleTimeout: idleFor, MaxHeaderBytes: maxHead,
 	}
 	p.welcome(listener.Addr(), w, *engine)
-	return run(ctx, log, srv, listener, k, hub, lines, *drain)
+	return run(ctx, log, srv, listener, k, hub, api, lines, *drain)
 }
 
 // run serves until ctx ends or serving fails. Then turns get a while to end
 // while their clients still watch, and everything is taken down in the
 // opposite order of its building.
-func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, lines *lines, grace time.Duration) error {
+func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener, k *kernel.Kernel, hub *delta.Hub, api *rest.Server, lines *lines, grace time.Duration) error {
 	failed := make(chan error, 1) // Serve returns once
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -115,6 +125,7 @@ func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener
 	last, cancel2 := context.WithTimeout(context.Background(), 5*time.Second) // for clients to take the goodbye
 	defer cancel2()
 	hub.Shutdown(last)
+	api.Shutdown(last)
 	srv.Shutdown(last)
 	lines.shutdown()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -123,33 +134,54 @@ func run(ctx context.Context, log *slog.Logger, srv *http.Server, l net.Listener
 	return err
 }
 
-// routes is the whole HTTP surface. The server is alive as long as it answers,
-// and ready until ctx ends.
-func routes(ctx context.Context, hub *delta.Hub, lines *lines) http.Handler {
+// routes is the whole HTTP surface: what is listed here, and the API for every
+// other path. The server is alive as long as it answers, and ready until ctx
+// ends.
+func routes(ctx context.Context, hub *delta.Hub, lines *lines, api *rest.Server) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /ws", hub)
-	mux.Handle("GET /rpc", lines)
-	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) {
+	mux.Handle("/ws", only(hub))
+	mux.Handle("/rpc", only(lines))
+	mux.Handle("/healthz", only(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		fmt.Fprintln(rw, `{"ok":true}`)
-	})
-	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
+	})))
+	mux.Handle("/readyz", only(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		if ctx.Err() != nil {
 			rw.WriteHeader(http.StatusServiceUnavailable)
 		}
 		fmt.Fprintf(rw, "{\"ok\":%t}\n", ctx.Err() == nil)
-	})
-	mux.HandleFunc("GET /{$}", func(rw http.ResponseWriter, r *http.Request) {
+	})))
+	mux.Handle("/{$}", only(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintf(rw, welcomePage, release, r.Host)
-	})
+	})))
+	mux.Handle("/", api)
 	return mux
+}
+
+// only lets GET and HEAD through.
+func only(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			rw.Header().Set("Allow", "GET, HEAD")
+			http.Error(rw, "this path has only GET", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
 }
 
 const welcomePage = `Harness %[1]s
 
-Sessions are served over WebSocket: connect to
+Sessions are served over HTTP:
+
+    curl http://%[2]s/chat/sessions --json '{}'
+    curl http://%[2]s/chat/sessions/SESSION/turns --json '{"prompt":"hello"}' -H 'Accept: text/event-stream' -N
+
+GET /openapi.json describes every operation; docs/http.md is a walk through them.
+
+The same sessions are served over WebSocket: connect to
 
     ws://%[2]s/ws?userId=me
 
@@ -160,7 +192,7 @@ The protocol is described in docs/protocols/websocket.md.
 // welcome tells a person where to go.
 func (p *program) welcome(addr net.Addr, w where, engine string) {
 	fmt.Fprintf(p.stdout, "Harness %s listens on http://%s\n", version(), addr)
-	fmt.Fprintf(p.stdout, "  WebSocket  ws://%s/ws?userId=me\n  store      %s\n  engine     %s\n", addr, w, engine)
+	fmt.Fprintf(p.stdout, "  HTTP       http://%s/openapi.json\n  WebSocket  ws://%s/ws?userId=me\n  store      %s\n  engine     %s\n", addr, addr, w, engine)
 	if engine == "script" {
 		fmt.Fprintf(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: %s.\n", strings.Join(script.DemoWords(), ", "))
 	}

@@ -155,12 +155,35 @@ export interface ReplyData {
   scope?: string;
   reason?: string;
   source: string;
+  ruleId?: string;
 }
 
 export interface RpcError {
   code: number;
   message: string;
   data?: ErrorData;
+}
+
+export interface Rule {
+  ruleId: string;
+  directory: string;
+  tool: string;
+  threadId: string;
+  requestId: string;
+  actor?: string;
+  created: number;
+}
+
+export interface RuleListParams {
+  directory?: string;
+}
+
+export interface RuleListResult {
+  rules: Rule[];
+}
+
+export interface RuleRevokeParams {
+  ruleId: string;
 }
 
 export interface Thread {
@@ -360,6 +383,8 @@ export interface Methods {
   "thread.resume": { params: ThreadParams; result: OkResult };
   "thread.rewind": { params: ThreadRewindParams; result: OkResult };
   "thread.health": { params: ThreadParams; result: ThreadHealthResult };
+  "rule.list": { params: RuleListParams; result: RuleListResult };
+  "rule.revoke": { params: RuleRevokeParams; result: OkResult };
 }
 
 export interface Notifications {
@@ -378,6 +403,8 @@ export const enum Code {
   TurnBusy = -32002,
   TurnNotFound = -32003,
   ApprovalNotFound = -32004,
+  Unauthenticated = -32005,
+  Forbidden = -32006,
   InvalidRequest = -32600,
   MethodNotFound = -32601,
   InvalidParams = -32602,

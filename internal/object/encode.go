@@ -19,24 +19,21 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 // appended one after the other give the same bytes as their concatenation.
 func appendEscaped[S string | []byte](dst []byte, s S) []byte {
 	const hex = "0123456789abcdef"
+	done, i := 0, 0 // s[done:i] stands for itself and is not yet appended
 	for {
-		i := plain(s)
-		dst = append(dst, s[:i]...)
-		if i == len(s) {
-			return dst
+		if i += plain(s[i:]); i == len(s) {
+			return append(dst, s[done:]...)
 		}
 		c := s[i]
-		s = s[i:]
 		if c >= utf8.RuneSelf {
-			n := appendable(s)
-			if n == 0 {
-				dst, n = append(dst, "\uFFFD"...), 1
-			} else {
-				dst = append(dst, s[:n]...)
+			if n := valid(s[i:]); n > 0 {
+				i += n
+				continue
 			}
-			s = s[n:]
-			continue
 		}
+		dst = append(dst, s[done:i]...)
+		i++
+		done = i
 		switch c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
@@ -51,9 +48,12 @@ func appendEscaped[S string | []byte](dst []byte, s S) []byte {
 		case '\f':
 			dst = append(dst, '\\', 'f')
 		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			if c >= utf8.RuneSelf {
+				dst = append(dst, "\uFFFD"...)
+			} else {
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
 		}
-		s = s[1:]
 	}
 }
 
@@ -80,11 +80,15 @@ func plain[S string | []byte](s S) int {
 	return i
 }
 
-// appendable returns the length of the run of valid non-ASCII UTF-8 at the
-// start of s, 0 if s starts with a byte that is not valid.
-func appendable[S string | []byte](s S) int {
+// valid returns the length of the run of valid non-ASCII UTF-8 at the start of
+// s, 0 if s starts with a byte that is not valid.
+func valid[S string | []byte](s S) int {
 	i := 0
 	for i < len(s) && s[i] >= utf8.RuneSelf {
+		if s[i]-0xC2 < 0xE0-0xC2 && i+1 < len(s) && s[i+1]&0xC0 == 0x80 { // two bytes: most letters that are not ASCII
+			i += 2
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 		if r == utf8.RuneError && n == 1 {
 			break

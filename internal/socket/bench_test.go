@@ -125,7 +125,7 @@ func BenchmarkExchange(b *testing.B) {
 
 // BenchmarkSweep is one look at 10,000 idle rows, which happens once a second.
 func BenchmarkSweep(b *testing.B) {
-	s := &Server{start: time.Now(), timing: newTiming((*Options)(nil).withDefaults())}
+	s := &Server{start: time.Now(), timing: newTiming((*Options)(nil).withDefaults(&frames))}
 	for range 10_000 {
 		s.admit(&Conn{srv: s})
 	}

@@ -18,8 +18,8 @@ const (
 )
 
 var (
-	// ErrClosed is what Write and Upgrade return when the connection or the
-	// server is at its end.
+	// ErrClosed is what Write, Upgrade and Stream return when the connection
+	// or the server is at its end.
 	ErrClosed = errors.New("socket: closed")
 	// ErrDead ends a connection whose peer was silent and left a ping
 	// unanswered.

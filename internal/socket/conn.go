@@ -29,7 +29,7 @@ type Conn struct {
 	owed    int        // bytes of the owner's frame in flight not yet written
 	fd      int32
 	slot    uint32
-	heard   tick   // when the peer last sent something
+	heard   tick   // when the peer last sent something; of a stream, or was sent something
 	since   tick   // when the present wait (for a pong, for room, for the peer's end) began
 	queued  uint32 // bytes the kernel held when the sweep last looked
 
@@ -45,13 +45,14 @@ type Conn struct {
 	pinged   bool // a ping is out, since is its time
 }
 
-// Tag returns what the owner gave to Upgrade.
+// Tag returns what the owner gave to Upgrade or Stream.
 func (c *Conn) Tag() any { return c.tag }
 
 // Close sends a close frame if the socket takes it at once and no frame of the
 // owner is half written, and gives up the connection. It does not wait; the
 // Handler's Closed comes later, from another goroutine, with a *CloseError.
-// Closing twice, or after the peer did, does nothing.
+// Closing twice, or after the peer did, does nothing. A stream just ends, behind
+// what was written, and its code is for Closed alone.
 func (c *Conn) Close(code uint16, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +70,7 @@ func (c *Conn) end(err error, code uint16, reason string) {
 	}
 	c.err = err
 	if code != 0 && !c.blocked && c.owed == 0 {
-		c.pending = appendClose(c.pending, code, reason)
+		c.pending = c.srv.goodbye(c.pending, code, reason)
 		if sent, _ := c.flush(); sent {
 			c.state, c.since = closing, c.srv.now()
 			c.shutdownWrite()
@@ -128,7 +129,7 @@ func (c *Conn) report() bool {
 	err := c.err
 	c.mu.Unlock()
 	c.srv.putParser(c)
-	c.srv.handler.Closed(c, err)
+	c.srv.owner.Closed(c, err)
 	c.mu.Lock()
 	return true
 }

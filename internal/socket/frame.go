@@ -1,6 +1,9 @@
 package socket
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // First header bytes of the frames a server sends: FIN and the opcode.
 const (
@@ -56,31 +59,20 @@ func appendHeader(dst []byte, first byte, n int) []byte {
 }
 
 // appendClose appends a close frame. The reason is cut to what a control frame
-// can carry, at a code point. Code 1005 ("no code was there") sends none.
+// can carry; half a code point, which no close frame may have, is left out.
+// Code 1005 ("no code was there") sends none.
 func appendClose(dst []byte, code uint16, reason string) []byte {
 	if code == codeNone {
 		return append(dst, finClose, 0)
 	}
-	reason = cutText(reason, maxControl-2)
+	reason = strings.ToValidUTF8(reason[:min(len(reason), maxControl-2)], "")
 	dst = append(dst, finClose, byte(2+len(reason)))
 	dst = binary.BigEndian.AppendUint16(dst, code)
 	return append(dst, reason...)
 }
 
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
-
-// unfinished says how many bytes of the frame in flight are still to be sent
-// when n bytes of p are, where the first owed bytes of p belong to the frame
-// that was in flight before. p ends with a whole frame.
-func unfinished(owed int, p []byte, n int) int {
+// unfinishedFrame is a dialect's unfinished.
+func unfinishedFrame(owed int, p []byte, n int) int {
 	end := owed
 	for end < n {
 		end += frameLen(p[end:])

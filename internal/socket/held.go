@@ -3,6 +3,7 @@ package socket
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -21,13 +22,20 @@ const (
 	heldPiece = 16 << 10
 )
 
+// A carrier is the part of a net.Conn that a held connection needs.
+type carrier interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+}
+
 // A held connection keeps its net.Conn, one goroutine that reads, and one that
 // writes while there is something to write. It is what TLS, other listeners
 // and other systems get. Everything above the bytes is the parked
 // connection's code; its conn's mu guards the fields below c and nc.
 type held struct {
 	c    *Conn
-	nc   net.Conn
+	nc   carrier
 	told chan struct{} // of size 1: somebody wants the reader to look
 
 	out     []byte // taken and not yet on its way
@@ -36,7 +44,7 @@ type held struct {
 	fin     bool   // end the peer's input after out
 }
 
-func newHeld(c *Conn, nc net.Conn) *held {
+func newHeld(c *Conn, nc carrier) *held {
 	h := &held{c: c, nc: nc, told: make(chan struct{}, 1)}
 	if tcp, ok := h.below().(*net.TCPConn); ok { // without these it works too
 		tcp.SetWriteBuffer(sendBuffer)
@@ -46,7 +54,7 @@ func newHeld(c *Conn, nc net.Conn) *held {
 }
 
 // below is the socket under TLS, or just the socket.
-func (h *held) below() net.Conn {
+func (h *held) below() carrier {
 	if t, ok := h.nc.(interface{ NetConn() net.Conn }); ok {
 		return t.NetConn()
 	}

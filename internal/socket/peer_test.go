@@ -86,6 +86,8 @@ type mode struct {
 	name   string
 	noPark bool
 	tls    bool
+
+	http2, wrapped bool // of streams only
 }
 
 var modes = []mode{{name: "parked"}, {name: "held", noPark: true}, {name: "tls", tls: true}}

@@ -7,23 +7,30 @@ import (
 	"time"
 )
 
-// A Handler is what the owner of connections does. Calls for one connection
-// never overlap, except Writable, which may run beside Message and Refused.
-type Handler interface {
-	// Opened is the first call, from Upgrade's goroutine and before Upgrade
-	// returns. The peer's first message is read after it.
+// A Sender is what the owner of one-way streams does. Calls for one connection
+// never overlap.
+type Sender interface {
+	// Opened is the first call, from the goroutine of Upgrade or Stream and
+	// before it returns. The peer's first message is read after it.
 	Opened(c *Conn)
+	// Writable tells that the socket takes bytes again after a short Write. It
+	// must not block: other connections wait for it.
+	Writable(c *Conn)
+	// Closed is the last call. err is a *CloseError if one side sent a close
+	// frame or broke the protocol, or this side called Close; ErrDead,
+	// ErrStalled, or the socket's error.
+	Closed(c *Conn, err error)
+}
+
+// A Handler is what the owner of WebSockets does. Writable may run beside
+// Message and Refused.
+type Handler interface {
+	Sender
 	// Message takes one whole text message. The bytes are valid until it
 	// returns, and the connection reads nothing more until then. It may block.
 	Message(c *Conn, text []byte)
 	// Refused tells that a message was skipped; the connection goes on.
 	Refused(c *Conn, r Refusal)
-	// Writable tells that the socket takes bytes again after a short Write. It
-	// must not block: other connections wait for it.
-	Writable(c *Conn)
-	// Closed is the last call. err is a *CloseError if one side sent a close
-	// frame or broke the protocol, ErrDead, ErrStalled, or the socket's error.
-	Closed(c *Conn, err error)
 }
 
 // A Refusal says why a message was not delivered: it was binary, or the server
@@ -41,13 +48,13 @@ type Options struct {
 	MaxMessage int64         // larger messages are refused; 1 MiB
 	MaxSkip    int64         // larger messages are not even skipped: close 1009; 64 MiB
 	MaxPartial int64         // bytes of incomplete messages, all connections together; 256 MiB
-	PingAfter  time.Duration // silence after which a ping is sent; 2 minutes
-	DeadAfter  time.Duration // time to answer it; 30 seconds
+	PingAfter  time.Duration // silence after which a ping is sent; 2 minutes, of a stream 15 seconds
+	DeadAfter  time.Duration // time to answer it; 30 seconds; streams are not asked for an answer
 	StallAfter time.Duration // time without write progress: close; 30 seconds
 	NoPark     bool          // hold every connection with a goroutine
 }
 
-func (o *Options) withDefaults() Options {
+func (o *Options) withDefaults(d *dialect) Options {
 	var r Options
 	if o != nil {
 		r = *o
@@ -55,7 +62,7 @@ func (o *Options) withDefaults() Options {
 	orDefault(&r.MaxMessage, 1<<20)
 	orDefault(&r.MaxSkip, 64<<20)
 	orDefault(&r.MaxPartial, 256<<20)
-	orDefault(&r.PingAfter, 2*time.Minute) // 15 µs per ping and pong: 0.13 µs CPU per connection and second
+	orDefault(&r.PingAfter, d.pingAfter)
 	orDefault(&r.DeadAfter, 30*time.Second)
 	orDefault(&r.StallAfter, 30*time.Second)
 	return r
@@ -67,9 +74,11 @@ func orDefault[T ~int64](v *T, def T) {
 	}
 }
 
-// A Server holds connections for one Handler.
+// A Server holds connections of one kind for one owner.
 type Server struct {
-	handler Handler
+	*dialect
+	owner   Sender
+	handler Handler // nil of a server of streams
 	opts    Options
 	start   time.Time
 	timing  timing
@@ -94,11 +103,16 @@ type Server struct {
 	workers int
 }
 
-// New starts a server: one goroutine that waits for all sockets and one that
-// keeps time for all of them.
-func New(h Handler, opts *Options) (*Server, error) {
+// New starts a server of WebSockets: one goroutine that waits for all sockets
+// and one that keeps time for all of them.
+func New(h Handler, opts *Options) (*Server, error) { return start(&frames, h, h, opts) }
+
+// NewStreams starts a server of one-way streams, likewise.
+func NewStreams(o Sender, opts *Options) (*Server, error) { return start(&events, o, nil, opts) }
+
+func start(d *dialect, o Sender, h Handler, opts *Options) (*Server, error) {
 	s := &Server{
-		handler: h, opts: opts.withDefaults(), start: time.Now(),
+		dialect: d, owner: o, handler: h, opts: opts.withDefaults(d), start: time.Now(),
 		stop: make(chan struct{}), drained: make(chan struct{}),
 	}
 	s.timing = newTiming(s.opts)
@@ -127,7 +141,7 @@ func (s *Server) Len() int {
 	return s.live
 }
 
-// Shutdown refuses new connections, closes all others with 1001 and returns
+// Shutdown refuses new connections, closes all others, WebSockets with 1001, and returns
 // when every Closed call and every goroutine of the server has ended. At the
 // end of ctx it stops waiting for peers and returns ctx's error, but Handler
 // calls that still run are always waited for. It is called once.

@@ -114,9 +114,10 @@ func (s *Server) look(c *Conn) {
 	switch s.timing.judge(c, now) {
 	case fine:
 	case askPeer:
-		c.pending = append(c.pending, finPing, 0)
+		c.pending = append(c.pending, s.ping...)
 		if sent, _ := c.flush(); sent {
-			c.pinged, c.since = true, now
+			c.heard, c.since = now, now
+			c.pinged = !s.oneWay
 		}
 	case peerDead:
 		c.end(ErrDead, codeTryLater, "ping not answered")

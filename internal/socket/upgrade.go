@@ -46,20 +46,14 @@ func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, subprotocol str
 	if err != nil {
 		return nil, fmt.Errorf("upgrade: %w", err)
 	}
-	c := &Conn{srv: s, tag: tag, fd: -1, opening: true, busy: true, heard: s.now()}
+	c := s.conn(tag)
 	if err := c.connect(nc, answer(w.Header(), r, subprotocol)); err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("upgrade: %w", err)
 	}
-	if !s.admit(c) {
-		c.turnAway()
+	if !c.open() {
 		return nil, fmt.Errorf("upgrade: %w", ErrClosed)
 	}
-	s.handler.Opened(c)
-	c.mu.Lock()
-	c.opening = false
-	c.tell()
-	c.mu.Unlock()
 	if c.held != nil {
 		s.feed(c, early)
 		s.wg.Go(c.held.run)
@@ -67,6 +61,26 @@ func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, subprotocol str
 		c.park(early)
 	}
 	return c, nil
+}
+
+// conn is a connection that has no socket yet.
+func (s *Server) conn(tag any) *Conn {
+	return &Conn{srv: s, tag: tag, fd: -1, opening: true, busy: true, heard: s.now()}
+}
+
+// open gives c its row and tells the owner, or turns c away if Shutdown came
+// first.
+func (c *Conn) open() bool {
+	if !c.srv.admit(c) {
+		c.turnAway()
+		return false
+	}
+	c.srv.owner.Opened(c)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opening = false
+	c.tell()
+	return true
 }
 
 // connect sends the answer and takes nc over.
@@ -89,14 +103,16 @@ func (c *Conn) connect(nc net.Conn, answer []byte) error {
 
 // turnAway ends a connection that got no row because Shutdown came first.
 func (c *Conn) turnAway() {
-	bye := appendClose(nil, codeGoingAway, "server is shutting down")
+	bye := c.srv.goodbye(nil, codeGoingAway, "server is shutting down")
 	if c.held != nil {
-		c.held.nc.SetWriteDeadline(time.Now().Add(answerFor))
+		c.held.nc.SetDeadline(time.Now().Add(answerFor))
 		c.held.nc.Write(bye)
 		c.held.hangUp()
 		return
 	}
-	sendFD(c.fd, bye)
+	if len(bye) > 0 {
+		sendFD(c.fd, bye)
+	}
 	closeFD(c.fd, false)
 }
 

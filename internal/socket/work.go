@@ -108,8 +108,11 @@ func (s *Server) serve(c *Conn, buf []byte) {
 }
 
 // feed parses b and carries out what it says, as long as c is open. Its caller
-// is the one who is busy with c.
+// is the one who is busy with c. Of a stream, it says nothing.
 func (s *Server) feed(c *Conn, b []byte) {
+	if s.oneWay {
+		return
+	}
 	if c.in == nil {
 		c.in = s.parsers.Get().(*parser)
 	}

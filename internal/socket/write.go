@@ -6,7 +6,7 @@ import "fmt"
 // read: three pongs of full size. More pings than that stay unanswered.
 const maxPending = 3 * (2 + maxControl)
 
-// Write sends bytes of finished frames and never blocks. The bytes start where
+// Write sends bytes of finished frames, or events of a stream, and never blocks. The bytes start where
 // the previous Write stopped inside a frame, or else with a new frame, and end
 // with a whole frame.
 //
@@ -33,6 +33,9 @@ func (c *Conn) Write(frames []byte) (n int, err error) {
 		m, err = c.put(frames[n:])
 		n += m
 	}
+	if c.srv.oneWay && n > 0 {
+		c.heard = c.srv.now()
+	}
 	c.wants = n < len(frames)
 	return n, err
 }
@@ -51,7 +54,7 @@ func (c *Conn) put(p []byte) (int, error) {
 	if n == len(p) {
 		c.owed = max(c.owed-n, 0)
 	} else {
-		c.owed = unfinished(c.owed, p, n)
+		c.owed = c.srv.unfinished(c.owed, p, n)
 	}
 	return n, err
 }
@@ -127,7 +130,7 @@ func (c *Conn) tell() {
 	for c.state == open && c.wants && !c.blocked {
 		c.wants, c.telling = false, true
 		c.mu.Unlock()
-		c.srv.handler.Writable(c)
+		c.srv.owner.Writable(c)
 		c.mu.Lock()
 		c.telling = false
 		if c.state != open {

@@ -105,11 +105,11 @@ func TestUnfinishedLeadsToTheNextFrame(t *testing.T) {
 				want = e - n
 			}
 		}
-		if got := unfinished(0, frames, n); got != want {
+		if got := unfinishedFrame(0, frames, n); got != want {
 			t.Fatalf("after %d bytes %d are unfinished, want %d", n, got, want)
 		}
 		if n > 3 && n < 307 { // go on from inside the second frame
-			if got := unfinished(want, frames[n:], 307-n+100); got != 70010-100 {
+			if got := unfinishedFrame(want, frames[n:], 307-n+100); got != 70010-100 {
 				t.Fatalf("from byte %d: %d, want %d", n, got, 70010-100)
 			}
 		}

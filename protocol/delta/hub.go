@@ -2,7 +2,6 @@ package delta
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/mint"
 	"harness/internal/socket"
 )
 
@@ -22,6 +22,7 @@ type sessions interface {
 	Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error]
 	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
 	OnWake(f func(harness.SessionID))
+	OnShow(f func(harness.SessionID, []harness.Event))
 }
 
 // Options are the hub's settings. The zero value works.
@@ -78,7 +79,7 @@ func New(k sessions, opts *Options) (*Hub, error) {
 		h.opts.Retry = time.Second
 	}
 	if h.opts.NewID == nil {
-		h.opts.NewID = mint
+		h.opts.NewID = mint.ID
 	}
 	h.log = h.opts.Log
 	if h.log == nil {
@@ -92,14 +93,9 @@ func New(k sessions, opts *Options) (*Hub, error) {
 	h.srv = srv
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	k.OnWake(h.woke)
+	k.OnShow(h.showed)
 	h.wg.Go(h.beat)
 	return h, nil
-}
-
-func mint(prefix string) string {
-	var entropy [10]byte
-	rand.Read(entropy[:])
-	return harness.MintID(prefix, time.Now(), entropy)
 }
 
 // Clients is how many connections are open.

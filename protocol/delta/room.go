@@ -196,16 +196,26 @@ func (r *room) reset(st *harness.State) {
 func (r *room) update(up harness.Update) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if up.State != nil {
+	if up.State != nil && (r.show == nil || up.State.Seq > r.seq) { // else we are there, or further
 		r.reset(up.State)
 	}
+	r.project(up.Events)
+}
+
+// project adds durable events to every lane, those that it does not have yet.
+// mu is held.
+func (r *room) project(events []harness.Event) {
 	s := r.show
-	if len(up.Events) == 0 || s == nil {
+	for len(events) > 0 && events[0].Seq <= r.seq {
+		events = events[1:]
+	}
+	if len(events) == 0 || s == nil {
 		return
 	}
 	urgent := false
-	for _, e := range up.Events {
-		urgent = urgent || !streams(e.Payload)
+	for _, e := range events {
+		_, streams := harness.Streamed(e.Payload)
+		urgent = urgent || !streams
 		for _, l := range s.lanes {
 			l.proj.project(e, &l.out)
 		}
@@ -227,15 +237,6 @@ func (r *room) update(up harness.Update) {
 		})
 		s.timer = t
 	}
-}
-
-// streams reports whether a frame with nothing else may wait for company.
-func streams(p harness.Payload) bool {
-	switch p.(type) {
-	case *harness.Token, *harness.Thinking, *harness.ToolLog:
-		return true
-	}
-	return false
 }
 
 // flush finishes a frame in every lane and sends it. mu is held.

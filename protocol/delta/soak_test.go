@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -159,18 +160,19 @@ func (a *actor) act(ctx context.Context) error {
 // settled reports whether the client sees what the log says. It looks only
 // when that can be: the last few events of a log may be nothing to see.
 func (a *actor) settled(sv *server) bool {
-	n := len(a.c.kinds)
-	if n == 0 || n > a.looked && a.c.kinds[n-1] != "state" && a.c.kinds[n-1] != "delta" {
+	news := a.c.kinds[a.looked:]
+	a.looked = len(a.c.kinds)
+	if a.looked == 0 || a.truth != nil && !slices.Contains(news, "state") && !slices.Contains(news, "delta") {
 		return false
 	}
-	a.looked = n
-	if a.truth == nil || a.c.kinds[n-1] == "state" {
+	if a.truth == nil || slices.Contains(news, "state") || a.c.seq > uint64(a.truth.Seq) {
 		a.truth = sv.truth(a.c.state().SessionID)
 	}
 	if a.c.seq+16 < uint64(a.truth.Seq) {
 		return false
 	}
-	return sorted(sv.t, a.c.json()) == shown(sv.t, a.truth, a.c.state().FirstMessage)
+	now := a.c.state()
+	return now.Status == words[a.truth.Status] && sorted(sv.t, a.c.json()) == shown(sv.t, a.truth, now.FirstMessage)
 }
 
 // rest ends everything that still goes on in the sessions.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"harness/internal/shape"
 )
 
 // Bounds of what a client may send.
@@ -33,13 +35,13 @@ type call struct {
 // parse reads a line, which is not empty: its requests, each good or refused,
 // and whether it was a batch. What it returns shares the line's bytes.
 func parse(line []byte) (calls []call, batch bool) {
-	if !utf8.Valid(line) || tooDeep(line) || !json.Valid(line) {
+	if !utf8.Valid(line) || shape.TooDeep(line, maxDepth) || !json.Valid(line) {
 		return []call{{refusal: &rpcError{Code: codeParse, Message: "invalid JSON", Data: &errorData{Code: "parse_error"}}}}, false
 	}
 	if line[0] != '[' {
 		return []call{parseOne(line)}, false
 	}
-	for raw := range elements(line) {
+	for raw := range shape.Elements(line) {
 		if len(calls) == maxBatch {
 			calls = nil
 			break
@@ -59,7 +61,7 @@ func parseOne(raw []byte) call {
 		return call{refusal: badRequest("a request is an object")}
 	}
 	var id, version, name, params []byte
-	for key, value := range members(raw) {
+	for key, value := range shape.Members(raw) {
 		switch key {
 		case "jsonrpc":
 			version = value
@@ -74,8 +76,8 @@ func parseOne(raw []byte) call {
 	if id != nil && !goodID(id) {
 		return call{refusal: badRequest("id: must be a string, a number or null")}
 	}
-	method, isText := unquote(name)
-	switch v, _ := unquote(version); {
+	method, isText := shape.Unquote(name)
+	switch v, _ := shape.Unquote(version); {
 	case v != "2.0":
 		return call{request{id: id}, badRequest(`jsonrpc: must be "2.0"`)}
 	case !isText:
@@ -89,25 +91,6 @@ func parseOne(raw []byte) call {
 func goodID(id []byte) bool {
 	c := id[0]
 	return c == '"' || c == '-' || c >= '0' && c <= '9' || c == 'n'
-}
-
-// tooDeep reports whether arrays and objects nest deeper than maxDepth; it does
-// not recurse.
-func tooDeep(b []byte) bool {
-	now := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			i = stringEnd(b, i) - 1
-		case '{', '[':
-			if now++; now > maxDepth {
-				return true
-			}
-		case '}', ']':
-			now--
-		}
-	}
-	return false
 }
 
 // appendAnswer appends the answer to a request, without a line's end.

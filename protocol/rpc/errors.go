@@ -6,7 +6,7 @@ import (
 	"harness"
 )
 
-// The codes of S4.
+// The codes of S4, and two for servers that ask who is there.
 const (
 	codeParse            = -32700
 	codeInvalidRequest   = -32600
@@ -17,6 +17,8 @@ const (
 	codeTurnBusy         = -32002
 	codeTurnNotFound     = -32003
 	codeApprovalNotFound = -32004
+	codeUnauthenticated  = -32005
+	codeForbidden        = -32006
 )
 
 // codeNames are S4's names of its codes.
@@ -30,6 +32,8 @@ var codeNames = map[int]string{
 	codeTurnBusy:         "TurnBusy",
 	codeTurnNotFound:     "TurnNotFound",
 	codeApprovalNotFound: "ApprovalNotFound",
+	codeUnauthenticated:  "Unauthenticated",
+	codeForbidden:        "Forbidden",
 }
 
 // rpcError is the error of an answer. Data has a stable word beside the number.
@@ -48,23 +52,26 @@ type errorData struct {
 
 // codes says which number stands for each member of the closed set.
 var codes = map[*harness.Error]int{
-	harness.ErrInvalid:      codeInvalidParams,
-	harness.ErrTooLarge:     codeInvalidParams,
-	harness.ErrNotFound:     codeThreadNotFound,
-	harness.ErrExists:       codeInvalidParams,
-	harness.ErrTurnNotFound: codeTurnNotFound,
-	harness.ErrNotRunning:   codeTurnNotFound,
-	harness.ErrBusy:         codeTurnBusy,
-	harness.ErrQueueFull:    codeTurnBusy,
-	harness.ErrNoApproval:   codeApprovalNotFound,
-	harness.ErrDecided:      codeApprovalNotFound,
-	harness.ErrUnsupported:  codeInvalidParams,
-	harness.ErrUnavailable:  codeInternal,
-	harness.ErrConflict:     codeInternal,
-	harness.ErrStorage:      codeInternal,
-	harness.ErrCorrupt:      codeInternal,
-	harness.ErrLocked:       codeInternal,
-	harness.ErrInternal:     codeInternal,
+	harness.ErrInvalid:         codeInvalidParams,
+	harness.ErrTooLarge:        codeInvalidParams,
+	harness.ErrNotFound:        codeThreadNotFound,
+	harness.ErrExists:          codeInvalidParams,
+	harness.ErrTurnNotFound:    codeTurnNotFound,
+	harness.ErrNotRunning:      codeTurnNotFound,
+	harness.ErrBusy:            codeTurnBusy,
+	harness.ErrQueueFull:       codeTurnBusy,
+	harness.ErrNoApproval:      codeApprovalNotFound,
+	harness.ErrDecided:         codeApprovalNotFound,
+	harness.ErrUnsupported:     codeInvalidParams,
+	harness.ErrUnauthenticated: codeUnauthenticated,
+	harness.ErrForbidden:       codeForbidden,
+	harness.ErrUnavailable:     codeInternal,
+	harness.ErrBranched:        codeInvalidParams,
+	harness.ErrConflict:        codeInternal,
+	harness.ErrStorage:         codeInternal,
+	harness.ErrCorrupt:         codeInternal,
+	harness.ErrLocked:          codeInternal,
+	harness.ErrInternal:        codeInternal,
 }
 
 // asError is what a client may know of err.

@@ -225,6 +225,8 @@ func TestInternalErrorsSayNothingAboutTheInside(t *testing.T) {
 		{faulty.List, damaged, "corrupt", "thread.get", `{"threadId":"%s"}`},
 		{faulty.Read, damaged, "corrupt", "thread.get", `{"threadId":"%s"}`},
 		{faulty.Read, alien, "internal", "thread.health", `{"threadId":"%s"}`},
+		{faulty.RevokeRule, broken, "storage", "rule.revoke", `{"ruleId":"rul_1"}`},
+		{faulty.Rules, damaged, "corrupt", "rule.list", `{}`},
 		{faulty.Read, broken, "storage", "thread.fork", `{"threadId":"%s"}`},
 		{faulty.Append, broken, "storage", "turn.start", `{"threadId":"%s","input":[{"type":"text","text":"go"}]}`},
 	} {

@@ -6,23 +6,24 @@ import (
 	"reflect"
 
 	"harness"
+	"harness/internal/shape"
 )
 
 // method is one row of the protocol.
 type method struct {
 	name   string
 	adds   string // the capability that announces it; empty for S4's own
-	params *plan
+	params *shape.Plan
 	takes  reflect.Type
 	gives  reflect.Type
 	call   func(c *conn, ctx context.Context, x *exchange, raw []byte) (any, error)
 }
 
 func row[P, R any](name, adds string, call func(c *conn, ctx context.Context, x *exchange, p *P) (R, error)) method {
-	params := planOf(reflect.TypeFor[P]())
+	params := shape.PlanOf(reflect.TypeFor[P]())
 	return method{name, adds, params, reflect.TypeFor[P](), reflect.TypeFor[R](), func(c *conn, ctx context.Context, x *exchange, raw []byte) (any, error) {
 		p := new(P)
-		if err := params.read(raw, p); err != nil {
+		if err := read(params, raw, p); err != nil {
 			return nil, err
 		}
 		return call(c, ctx, x, p)
@@ -48,6 +49,8 @@ var methods = []method{
 	row("thread.resume", "resume", (*conn).threadResume),
 	row("thread.rewind", "rewind", (*conn).threadRewind),
 	row("thread.health", "health", (*conn).threadHealth),
+	row("rule.list", "rules", (*conn).ruleList),
+	row("rule.revoke", "rules", (*conn).ruleRevoke),
 }
 
 // announced are S4's own capabilities, what goes beyond it in S4's own methods,

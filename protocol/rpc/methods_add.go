@@ -57,7 +57,7 @@ func (c *conn) threadFork(ctx context.Context, x *exchange, p *threadForkParams)
 	if err != nil {
 		return threadResult{}, err
 	}
-	return c.introduce(ctx, x, id)
+	return c.introduce(ctx, x, id, at)
 }
 
 func (c *conn) threadConfigure(ctx context.Context, x *exchange, p *threadConfigureParams) (okResult, error) {

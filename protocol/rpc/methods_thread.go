@@ -15,16 +15,17 @@ func (c *conn) threadCreate(ctx context.Context, x *exchange, p *threadCreatePar
 	if err != nil {
 		return threadResult{}, err
 	}
-	return c.introduce(ctx, x, id)
+	return c.introduce(ctx, x, id, 0)
 }
 
-// introduce answers with a new thread and follows it from its creation on.
-func (c *conn) introduce(ctx context.Context, x *exchange, id harness.SessionID) (threadResult, error) {
+// introduce answers with a new thread and follows it from its creation on: from
+// the end of what it inherited.
+func (c *conn) introduce(ctx context.Context, x *exchange, id harness.SessionID, inherited harness.Seq) (threadResult, error) {
 	sum, err := c.summary(ctx, id)
 	if err != nil {
 		return threadResult{}, err
 	}
-	if _, err := c.follow(ctx, x, id, sum.Seq-1); err != nil {
+	if _, err := c.follow(ctx, x, id, inherited); err != nil {
 		return threadResult{}, err
 	}
 	return threadResult{asThread(sum)}, nil

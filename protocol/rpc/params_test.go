@@ -100,6 +100,10 @@ func TestBadParamsNameTheField(t *testing.T) {
 		{"thread.rewind", `{` + th + `}`, "messageId"},
 		{"thread.rewind", `{` + th + `,"messageId":"m","dryRun":"no"}`, "dryRun"},
 		{"thread.health", `{}`, "threadId"},
+		{"rule.list", `{"directory":1}`, "directory"},
+		{"rule.list", `{"directory":"` + long(4096) + `"}`, "directory"},
+		{"rule.revoke", `{}`, "ruleId"},
+		{"rule.revoke", `{"ruleId":"../x"}`, "ruleId"},
 	} {
 		l := c.refused(-32602, "invalid", tt.method, tt.params)
 		if l.Error != nil && l.Error.Data.Field != tt.field {
@@ -133,6 +137,8 @@ func TestGoodParamsAreTaken(t *testing.T) {
 		{"thread.pause", `{` + th + `}`},
 		{"thread.resume", `{` + th + `}`},
 		{"thread.health", `{` + th + `}`},
+		{"rule.list", `{}`},
+		{"rule.list", `{"directory":""}`},
 		{"thread.fork", `{` + th + `}`},
 		{"turn.start", `{` + th + `,"queue":true,"input":[{"type":"text","text":"go"}]}`},
 		{"turn.start", `{` + th + `,"queue":true,"input":[{"type":"file","url":"file:///a","filename":"a","mime":"text/plain"},{"type":"text","text":"\u00e9\ud83d\ude00"}],"agent":"","clientKey":"k"}`},

@@ -123,7 +123,7 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 		t.start(harness.ItemID(pl.RequestID), "approval", approvalData{RequestID: pl.RequestID, CallID: pl.ToolCallID, Tool: pl.ToolName, Description: pl.Description, Input: pl.Input, Reason: pl.Reason})
 		t.say("approval.requested", p.requested(p.st.Pending[len(p.st.Pending)-1], e.Turn))
 	case *harness.ApprovalApplied:
-		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source})
+		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source, pl.RuleID})
 	case *harness.Artifact:
 		t.whole(harness.ItemID(pl.ArtifactID), "artifact", artifactData(*pl))
 	case *harness.Usage:

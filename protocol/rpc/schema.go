@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"harness/internal/shape"
 )
 
 // Schema is a JSON Schema (2020-12) of every message of the protocol. Beyond
@@ -13,7 +15,7 @@ func Schema() []byte {
 	all, takes, gives, tells := protocolShapes()
 	defs := map[string]any{}
 	for name, s := range all {
-		defs[name] = s.declare()
+		defs[name] = schemas.Declare(s)
 	}
 	ref := func(name string) any { return map[string]any{"$ref": "#/$defs/" + name} }
 	message := func(required []string, properties map[string]any) any {
@@ -26,18 +28,18 @@ func Schema() []byte {
 	table := map[string]any{}
 	for _, m := range methods {
 		required := []string{"method"}
-		if slices.ContainsFunc(takes[m.name].fields, func(f shapeField) bool { return !f.optional }) {
+		if slices.ContainsFunc(takes[m.name].Fields, func(f shape.Field) bool { return !f.Optional }) {
 			required = append(required, "params")
 		}
-		requests = append(requests, message(required, map[string]any{"id": id, "method": word(m.name), "params": ref(takes[m.name].name)}))
-		row := map[string]any{"params": ref(takes[m.name].name), "result": ref(gives[m.name].name)}
+		requests = append(requests, message(required, map[string]any{"id": id, "method": word(m.name), "params": ref(takes[m.name].Name)}))
+		row := map[string]any{"params": ref(takes[m.name].Name), "result": ref(gives[m.name].Name)}
 		if m.adds != "" {
 			row["capability"] = m.adds
 		}
 		table[m.name] = row
 	}
 	for _, n := range notifications {
-		params := ref(tells[n.method].name)
+		params := ref(tells[n.method].Name)
 		notes = append(notes, message([]string{"method", "params"}, map[string]any{"method": word(n.method), "params": params}))
 		events = append(events, map[string]any{"allOf": []any{params, map[string]any{
 			"type": "object", "required": []string{"notification", "timestamp"},
@@ -71,55 +73,14 @@ func Schema() []byte {
 	return b.Bytes()
 }
 
-// declare is the schema of a declared object, use of any other shape.
-func (s *shape) declare() map[string]any {
-	required, properties := []string{}, map[string]any{}
-	for _, f := range s.fields {
-		properties[f.name] = f.shape.use()
-		if !f.optional {
-			required = append(required, f.name)
-		}
-	}
-	return map[string]any{"type": "object", "required": required, "properties": properties}
-}
-
-func (s *shape) use() map[string]any {
-	if s.name != "" {
-		return map[string]any{"$ref": "#/$defs/" + s.name}
-	}
-	u := map[string]any{"type": s.kind}
-	if s.null {
-		u["type"] = []string{s.kind, "null"}
-	}
-	switch s.kind {
-	case "any":
-		return map[string]any{}
-	case "event":
+// schemas says where declared objects are, and what the protocol's own kinds are.
+var schemas = shape.Schema{Refs: "#/$defs/", Own: func(kind string) map[string]any {
+	if kind == "event" {
 		return map[string]any{"$ref": "#/$defs/Event"}
-	case "data":
-		list := []any{map[string]any{"type": "object", "maxProperties": 0}}
-		for _, t := range itemData {
-			list = append(list, map[string]any{"$ref": "#/$defs/" + title(t.Name())})
-		}
-		return map[string]any{"anyOf": list}
-	case "array":
-		u["items"] = s.elem.use()
-	case "map":
-		return map[string]any{"type": "object", "additionalProperties": s.elem.use()}
-	case "string":
-		if s.max > 0 {
-			u["maxLength"] = s.max
-		}
-		if s.words != nil {
-			u["enum"] = s.words
-		}
-	case "integer":
-		if s.max > 0 {
-			u["maximum"] = s.max
-		}
-		if s.min != nil {
-			u["minimum"] = *s.min
-		}
 	}
-	return u
-}
+	list := []any{map[string]any{"type": "object", "maxProperties": 0}}
+	for _, t := range itemData {
+		list = append(list, map[string]any{"$ref": "#/$defs/" + shape.Title(t.Name())})
+	}
+	return map[string]any{"anyOf": list}
+}}

@@ -110,6 +110,8 @@ func TestTrafficFitsTheSchema(t *testing.T) {
 	call("thread.rewind", `{`+th+`,"messageId":"itm_1"}`)
 	call("thread.list", `{"limit":1}`)
 	call("thread.create", `{"title":"x"}`)
+	call("rule.list", `{}`)
+	call("rule.revoke", `{"ruleId":"rul_none"}`)
 	for _, l := range c.seen {
 		if l.Method != "" {
 			check(l.Method, "Notification", []byte(l.raw))

@@ -22,6 +22,8 @@ type sessions interface {
 	Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error]
 	List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error]
 	At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error)
+	Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error]
+	Revoke(ctx context.Context, id harness.RuleID) error
 }
 
 // Options are the settings of a connection. The zero value works.

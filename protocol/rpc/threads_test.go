@@ -27,7 +27,7 @@ func TestForkAnywhere(t *testing.T) {
 		}
 		c.must(&r, "thread.fork", fmt.Sprintf(`{"threadId":%q,"at":%d,"title":"fork"}`, id, at))
 		fork := r.Thread.ThreadID
-		if r.Thread.ParentThreadID != id || r.Thread.Seq != at+1 {
+		if r.Thread.ParentThreadID != id || r.Thread.Seq != at+2 {
 			t.Errorf("fork at %d: %+v", at, r)
 		}
 		c.until("thread.created")

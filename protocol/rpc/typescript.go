@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"harness/internal/shape"
 )
 
 // TypeScript is the same for editors and clients in TypeScript.
@@ -15,22 +17,22 @@ func TypeScript() []byte {
 	b.WriteString("// Harness over JSON-RPC: made from the Go types, do not edit.\n")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		b.WriteString("\nexport interface " + name + " {\n")
-		for _, f := range all[name].fields {
+		for _, f := range all[name].Fields {
 			mark := ""
-			if f.optional {
+			if f.Optional {
 				mark = "?"
 			}
-			b.WriteString("  " + f.name + mark + ": " + f.shape.script() + ";\n")
+			b.WriteString("  " + f.Name + mark + ": " + script(f.Type) + ";\n")
 		}
 		b.WriteString("}\n")
 	}
 	b.WriteString("\nexport interface Methods {\n")
 	for _, m := range methods {
-		b.WriteString("  " + strconv.Quote(m.name) + ": { params: " + takes[m.name].name + "; result: " + gives[m.name].name + " };\n")
+		b.WriteString("  " + strconv.Quote(m.name) + ": { params: " + takes[m.name].Name + "; result: " + gives[m.name].Name + " };\n")
 	}
 	b.WriteString("}\n\nexport interface Notifications {\n")
 	for _, n := range notifications {
-		b.WriteString("  " + strconv.Quote(n.method) + ": " + tells[n.method].name + ";\n")
+		b.WriteString("  " + strconv.Quote(n.method) + ": " + tells[n.method].Name + ";\n")
 	}
 	b.WriteString("}\n\nexport const enum Code {\n")
 	for _, code := range slices.SortedFunc(maps.Keys(codeNames), func(a, b int) int { return cmp.Compare(b, a) }) {
@@ -48,10 +50,10 @@ export type Event = { [N in keyof Notifications]: Notifications[N] & { notificat
 	return []byte(b.String())
 }
 
-func (s *shape) script() string {
-	switch s.kind {
+func script(s *shape.Type) string {
+	switch s.Kind {
 	case "object":
-		return s.name
+		return s.Name
 	case "any":
 		return "unknown"
 	case "event":
@@ -59,25 +61,25 @@ func (s *shape) script() string {
 	case "data":
 		words := []string{}
 		for _, t := range itemData {
-			words = append(words, title(t.Name()))
+			words = append(words, shape.Title(t.Name()))
 		}
 		return strings.Join(words, " | ") + " | Record<string, never>"
 	case "array":
-		return s.elem.script() + "[]"
+		return script(s.Elem) + "[]"
 	case "map":
-		return "Record<string, " + s.elem.script() + ">"
+		return "Record<string, " + script(s.Elem) + ">"
 	case "integer":
 		return "number"
 	}
-	if s.words != nil {
+	if s.Words != nil {
 		quoted := []string{}
-		for _, w := range s.words {
+		for _, w := range s.Words {
 			quoted = append(quoted, strconv.Quote(w))
 		}
 		return strings.Join(quoted, " | ")
 	}
-	if s.null {
-		return s.kind + " | null"
+	if s.Null {
+		return s.Kind + " | null"
 	}
-	return s.kind
+	return s.Kind
 }

@@ -183,6 +183,7 @@ type (
 		Scope     harness.Scope      `json:"scope,omitempty"`
 		Reason    string             `json:"reason,omitempty"`
 		Source    harness.Decider    `json:"source"`
+		RuleID    harness.RuleID     `json:"ruleId,omitempty"`
 	}
 	approvalMeta struct {
 		Description string          `json:"description,omitempty"`

@@ -90,3 +90,16 @@ type remover struct {
 func (r *remover) Remove(ctx context.Context, id harness.SessionID) error {
 	return r.w.call(ctx, Op{Method: Remove, Session: id}, func() error { return r.inner.Remove(ctx, id) })
 }
+
+type rulebook struct {
+	w     *wrapper
+	inner harness.Rulebook
+}
+
+func (b *rulebook) Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error] {
+	return stream(ctx, b.w, Op{Method: Rules}, b.inner.Rules(ctx, directory))
+}
+
+func (b *rulebook) RevokeRule(ctx context.Context, id harness.RuleID) error {
+	return b.w.call(ctx, Op{Method: RevokeRule}, func() error { return b.inner.RevokeRule(ctx, id) })
+}

@@ -29,13 +29,15 @@ const (
 	LoadSnapshot Method = "LoadSnapshot"
 	Messages     Method = "Messages"
 	Remove       Method = "Remove"
+	Rules        Method = "Rules"
+	RevokeRule   Method = "RevokeRule"
 )
 
 // Op is a call that is about to happen.
 type Op struct {
 	N       int // 1, 2, 3, … over all calls of this wrapper
 	Method  Method
-	Session harness.SessionID // empty for List
+	Session harness.SessionID // empty for List and for rules
 	Commit  *harness.Commit   // for Append; not to be changed
 }
 
@@ -68,25 +70,51 @@ var errCrashed = fmt.Errorf("the store has crashed: %w", harness.ErrStorage)
 // one at a time, in the order of Op.N.
 func Wrap(st harness.Store, plan func(Op) Fault) harness.Store {
 	w := &wrapper{inner: st, plan: plan}
-	s, snapshots := st.(harness.Snapshotter)
-	r, removes := st.(harness.Remover)
-	switch {
-	case snapshots && removes:
+	sn, snapshots := st.(harness.Snapshotter)
+	rm, removes := st.(harness.Remover)
+	rb, rules := st.(harness.Rulebook)
+	s, r, b := &snapshotter{w, sn}, &remover{w, rm}, &rulebook{w, rb}
+	switch [3]bool{snapshots, removes, rules} {
+	case [3]bool{true, true, true}:
 		return struct {
 			*wrapper
 			*snapshotter
 			*remover
-		}{w, &snapshotter{w, s}, &remover{w, r}}
-	case snapshots:
+			*rulebook
+		}{w, s, r, b}
+	case [3]bool{true, true, false}:
 		return struct {
 			*wrapper
 			*snapshotter
-		}{w, &snapshotter{w, s}}
-	case removes:
+			*remover
+		}{w, s, r}
+	case [3]bool{true, false, true}:
+		return struct {
+			*wrapper
+			*snapshotter
+			*rulebook
+		}{w, s, b}
+	case [3]bool{false, true, true}:
 		return struct {
 			*wrapper
 			*remover
-		}{w, &remover{w, r}}
+			*rulebook
+		}{w, r, b}
+	case [3]bool{true, false, false}:
+		return struct {
+			*wrapper
+			*snapshotter
+		}{w, s}
+	case [3]bool{false, true, false}:
+		return struct {
+			*wrapper
+			*remover
+		}{w, r}
+	case [3]bool{false, false, true}:
+		return struct {
+			*wrapper
+			*rulebook
+		}{w, b}
 	}
 	return w
 }

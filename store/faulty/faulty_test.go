@@ -106,26 +106,46 @@ func TestPowersAreForwardedAndNotInvented(t *testing.T) {
 	none := func(faulty.Op) faulty.Fault { return faulty.Fault{} }
 	type store = harness.Store
 	mem := memory.New()
-	for name, c := range map[string]struct {
-		st                 harness.Store
-		snapshots, removes bool
-	}{
-		"both": {mem, true, true},
-		"none": {struct{ store }{mem}, false, false},
-		"snapshots": {struct {
+	type powers struct{ snapshots, removes, rules bool }
+	of := func(st harness.Store) (p powers) {
+		_, p.snapshots = st.(harness.Snapshotter)
+		_, p.removes = st.(harness.Remover)
+		_, p.rules = st.(harness.Rulebook)
+		return p
+	}
+	for want, st := range map[powers]harness.Store{
+		{}:                 struct{ store }{mem},
+		{true, true, true}: mem,
+		{snapshots: true}: struct {
 			store
 			harness.Snapshotter
-		}{mem, mem}, true, false},
-		"removes": {struct {
+		}{mem, mem},
+		{removes: true}: struct {
 			store
 			harness.Remover
-		}{mem, mem}, false, true},
+		}{mem, mem},
+		{rules: true}: struct {
+			store
+			harness.Rulebook
+		}{mem, mem},
+		{snapshots: true, removes: true}: struct {
+			store
+			harness.Snapshotter
+			harness.Remover
+		}{mem, mem, mem},
+		{snapshots: true, rules: true}: struct {
+			store
+			harness.Snapshotter
+			harness.Rulebook
+		}{mem, mem, mem},
+		{removes: true, rules: true}: struct {
+			store
+			harness.Remover
+			harness.Rulebook
+		}{mem, mem, mem},
 	} {
-		w := faulty.Wrap(c.st, none)
-		_, snapshots := w.(harness.Snapshotter)
-		_, removes := w.(harness.Remover)
-		if snapshots != c.snapshots || removes != c.removes {
-			t.Errorf("%s: Snapshotter %v, Remover %v", name, snapshots, removes)
+		if got := of(faulty.Wrap(st, none)); got != want || of(st) != want {
+			t.Errorf("the wrapper has %+v, the store %+v", got, want)
 		}
 	}
 }

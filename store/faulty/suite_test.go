@@ -20,6 +20,7 @@ type powers interface {
 	harness.Store
 	harness.Snapshotter
 	harness.Remover
+	harness.Rulebook
 }
 
 // suite is the store suite for a wrapped sqlite.
@@ -94,6 +95,14 @@ func (s *stubborn) LoadSnapshot(ctx context.Context, id harness.SessionID, at ha
 
 func (s *stubborn) Remove(ctx context.Context, id harness.SessionID) error {
 	return repeat(func() error { return s.powers.Remove(ctx, id) })
+}
+
+func (s *stubborn) RevokeRule(ctx context.Context, id harness.RuleID) error {
+	return repeat(func() error { return s.powers.RevokeRule(ctx, id) })
+}
+
+func (s *stubborn) Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error] {
+	return repeatStream(func() iter.Seq2[harness.Rule, error] { return s.powers.Rules(ctx, directory) })
 }
 
 func (s *stubborn) Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error] {

@@ -17,11 +17,8 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 		}
 		return fmt.Errorf("append to %s after %d: %w", c.Session, c.After, err)
 	}
-	switch {
-	case len(c.Events) == 0, c.Summary.Session != c.Session:
-		return fail(fmt.Errorf("a commit has a session, its summary and events: %w", harness.ErrInvalid))
-	case c.From != nil && (c.From.Seq == 0 || c.From.Seq != c.After || c.From.Session == c.Session):
-		return fail(fmt.Errorf("a branch starts at a position of another session: %w", harness.ErrInvalid))
+	if err := c.Check(); err != nil {
+		return fail(err)
 	}
 	if err := harness.CheckID("thread", string(c.Session)); err != nil {
 		return fail(err)
@@ -32,10 +29,10 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	}
 	apply := func(w *writer, t *task) {
 		if err := w.append(c, lines, t); err != nil {
-			t.done <- err
+			t.Answer(err)
 		}
 	}
-	return fail(s.queue.do(ctx, &task{apply: apply, size: len(lines)}, false))
+	return fail(s.do(ctx, len(lines), apply))
 }
 
 // append adds a commit to the batch, or refuses it.
@@ -54,7 +51,7 @@ func (w *writer) append(c harness.Commit, lines []byte, t *task) error {
 		ch.data = append(ch.data, lines...)
 	}
 	ch.head, ch.row = c.After+harness.Seq(len(c.Events)), c.Summary
-	ch.tasks = append(ch.tasks, t)
+	ch.rules, ch.tasks = append(ch.rules, c.Rules...), append(ch.tasks, t)
 	return nil
 }
 

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 
 	"harness"
+	"harness/internal/flock"
 )
 
 // The names inside the directory, and inside a thread's.
 const (
 	lockFile    = "lock"
 	ignoreFile  = ".gitignore"
+	rulesFile   = "rules.jsonl"
 	threadsDir  = "threads"
 	removedName = ".removed-" // no id begins with a dot
 
@@ -23,12 +25,12 @@ const (
 )
 
 // claim makes the directory if it is missing and takes its lock.
-func claim(dir string) (*os.File, error) {
+func claim(dir string) (*flock.Lock, error) {
 	threads := filepath.Join(dir, threadsDir)
 	if err := makeDirs(threads); err != nil {
 		return nil, err
 	}
-	file, err := lock(filepath.Join(dir, lockFile))
+	l, err := lock(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +40,10 @@ func claim(dir string) (*os.File, error) {
 		err = errors.Join(err, f.Close(), syncDir(dir))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		unlock(file)
+		l.Release()
 		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
 	}
-	return file, nil
+	return l, nil
 }
 
 // makeDirs makes path and what is missing above it, durably.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/batch"
 )
 
 func at(id harness.SessionID, after harness.Seq, n int) harness.Commit {
@@ -35,7 +36,7 @@ func openForTest(t testing.TB, o *Options) *Store {
 // onWriter runs f in the writer's goroutine.
 func onWriter(t testing.TB, s *Store, f func(*writer)) {
 	t.Helper()
-	if err := s.queue.do(t.Context(), &task{apply: func(w *writer, t *task) { f(w); t.done <- nil }}, true); err != nil {
+	if err := s.doLow(t.Context(), func(w *writer, t *task) { f(w); t.Answer(nil) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -188,19 +189,19 @@ func TestSeveralCommitsOfAThreadShareAGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tasks = append(tasks, &task{done: make(chan error, 1), apply: func(w *writer, t *task) {
+		tasks = append(tasks, batch.NewTask[work](func(w *writer, t *task) {
 			if err := w.append(c, lines, t); err != nil {
-				t.done <- err
+				t.Answer(err)
 			}
-		}})
+		}, 0))
 	}
 	onWriter(t, s, func(w *writer) {
 		for _, task := range tasks {
-			task.apply(w, task)
+			task.Work(w, task)
 		}
 	})
 	for i, task := range tasks {
-		if err := <-task.done; (err == nil) != (i != 2) || i == 2 && !errors.Is(err, harness.ErrConflict) {
+		if err := task.Wait(t.Context()); (err == nil) != (i != 2) || i == 2 && !errors.Is(err, harness.ErrConflict) {
 			t.Errorf("commit %d: %v", i, err)
 		}
 	}

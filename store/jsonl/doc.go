@@ -4,6 +4,7 @@
 //	.harness/
 //	  .gitignore               "*": nothing of this is committed by accident
 //	  lock                     who may write: the process that holds it
+//	  rules.jsonl              standing rules, made and revoked: one a line, only ever appended to
 //	  threads/{id}/
 //	    events.jsonl           the log: one envelope a line, only ever appended to
 //	    meta.json              the thread's row in lists, and where a branch came from
@@ -24,6 +25,10 @@
 // after ten, and on close. It says how long the log was; if the log has grown
 // since, the row is folded again from the newest snapshot, so that a list after
 // a crash is as right as one before.
+//
+// A rule is in rules.jsonl, flushed, before the event that tells of it is
+// written. A crash in between leaves a rule that stands, and a question that it
+// answers at the next start.
 //
 // It guarantees what [harness.Store] promises and: nothing acknowledged is lost
 // by a killed process, nor by a power failure if the disk honours flushes; what

@@ -28,6 +28,6 @@ func Look(ctx context.Context, dir string) (*Store, error) {
 		return nil, fmt.Errorf("open %s: %w: %w", dir, err, kind)
 	}
 	s := newStore(dir)
-	s.queue.close()
+	s.queue.Close()
 	return s, nil
 }

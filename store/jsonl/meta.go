@@ -31,6 +31,8 @@ type meta struct {
 	User     string            `json:"user,omitempty"`
 	Engine   string            `json:"engine,omitempty"`
 	Parent   harness.SessionID `json:"parent,omitempty"`
+	Branched string            `json:"branchedAt,omitempty"`
+	Cursor   string            `json:"branchCursor,omitempty"`
 	Messages int               `json:"messages"`
 	Pending  int               `json:"pendingApprovals,omitempty"`
 
@@ -48,8 +50,8 @@ type origin struct {
 func newMeta(r harness.Summary, from *harness.Branch, known place) meta {
 	m := meta{
 		Thread: r.Session, Title: r.Title, Directory: r.Directory, Created: r.Created.UnixMilli(), Updated: r.Updated.UnixMilli(), Kind: r.Kind, Schema: schema,
-		Status: r.Status, Reason: r.Reason, User: r.User, Engine: r.Engine, Parent: r.Parent, Messages: r.Messages, Pending: r.Pending,
-		Seq: known.seq, Size: known.at,
+		Status: r.Status, Reason: r.Reason, User: r.User, Engine: r.Engine, Parent: r.Parent, Branched: r.Branched, Cursor: r.Cursor,
+		Messages: r.Messages, Pending: r.Pending, Seq: known.seq, Size: known.at,
 	}
 	if from != nil {
 		m.From = &origin{from.Session, from.Seq}
@@ -60,7 +62,8 @@ func newMeta(r harness.Summary, from *harness.Branch, known place) meta {
 func (m meta) row() harness.Summary {
 	return harness.Summary{
 		Session: m.Thread, Title: m.Title, Directory: m.Directory, Created: time.UnixMilli(m.Created).UTC(), Updated: time.UnixMilli(m.Updated).UTC(), Kind: m.Kind,
-		Status: m.Status, Reason: m.Reason, User: m.User, Engine: m.Engine, Parent: m.Parent, Messages: m.Messages, Pending: m.Pending, Seq: m.Seq,
+		Status: m.Status, Reason: m.Reason, User: m.User, Engine: m.Engine, Parent: m.Parent, Branched: m.Branched, Cursor: m.Cursor,
+		Messages: m.Messages, Pending: m.Pending, Seq: m.Seq,
 	}
 }
 

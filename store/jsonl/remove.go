@@ -27,9 +27,9 @@ func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 	}
 	apply := func(w *writer, t *task) {
 		w.commit()
-		t.done <- w.remove(id)
+		t.Answer(w.remove(id))
 	}
-	return fail(s.queue.do(ctx, &task{apply: apply}, true))
+	return fail(s.doLow(ctx, apply))
 }
 
 func (w *writer) remove(id harness.SessionID) error {
@@ -38,8 +38,8 @@ func (w *writer) remove(id harness.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if other := s.branchOf(id); other != "" {
-		return fmt.Errorf("%s branches from it: %w", other, harness.ErrConflict)
+	if branches := s.branchesOf(id); len(branches) > 0 {
+		return harness.RefuseRemoval(branches)
 	}
 	w.logs.drop(t)
 	t.files.Lock()
@@ -63,14 +63,14 @@ func (w *writer) remove(id harness.SessionID) error {
 	return err
 }
 
-// branchOf returns a thread whose history continues in id, if there is one.
-func (s *Store) branchOf(id harness.SessionID) harness.SessionID {
+// branchesOf returns the threads whose history continues in id.
+func (s *Store) branchesOf(id harness.SessionID) (branches []harness.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.threads {
 		if t.from != nil && t.from.Session == id && t.id != id {
-			return t.id
+			branches = append(branches, t.id)
 		}
 	}
-	return ""
+	return branches
 }

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"harness"
+	"harness/internal/batch"
+	"harness/internal/flock"
 )
 
 // Options are the choices of Open. The zero value and nil are good.
@@ -21,12 +22,12 @@ type Options struct {
 // open.
 const users = 64
 
-// Store is a harness.Store, Snapshotter and Remover on one directory.
+// Store is a harness.Store, Snapshotter, Remover and Rulebook on one directory.
 type Store struct {
 	dir     string
 	owner   bool // the lock is ours; false after Look
-	lock    *os.File
-	queue   *queue
+	lock    *flock.Lock
+	queue   *batch.Queue[work]
 	keeper  *keeper
 	running sync.WaitGroup // the writer's goroutine and the keeper's
 	slots   chan struct{}  // a token for each user of files
@@ -40,6 +41,7 @@ type Store struct {
 	threads map[harness.SessionID]*thread
 	order   order
 	dirty   map[*thread]bool // whose meta.json lags
+	rules   rulebook
 }
 
 var errClosed = fmt.Errorf("the store is closed, or only open to look: %w", harness.ErrStorage)
@@ -63,12 +65,15 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, err := claim(dir)
+	l, err := claim(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	s := newStore(dir)
-	s.owner, s.lock = true, file
+	s.owner, s.lock = true, l
+	if err := s.openRules(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, l.Release()))
+	}
 	s.keeper = newKeeper(s)
 	w := newWriter(s, cmp.Or(max(o.OpenFiles, 0), 256))
 	s.running.Go(func() { w.run(s.queue) })
@@ -80,7 +85,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 // date and releases the directory.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.queue.close()
+		s.queue.Close()
 		if s.keeper != nil {
 			s.keeper.stop()
 		}
@@ -92,7 +97,7 @@ func (s *Store) Close() error {
 		if !s.owner {
 			return
 		}
-		err := errors.Join(s.keeper.flush(), unlock(s.lock))
+		err := errors.Join(s.keeper.flush(), s.lock.Release())
 		if err != nil {
 			s.closed = fmt.Errorf("close %s: %w: %w", s.dir, err, harness.ErrStorage)
 		}

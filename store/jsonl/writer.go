@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/batch"
 )
 
 // writer is the one goroutine that writes logs. Only it calls its methods.
@@ -31,6 +32,7 @@ type change struct {
 	data  []byte
 	head  harness.Seq
 	row   harness.Summary
+	rules []harness.Rule
 	tasks []*task
 	file  *os.File
 	err   error
@@ -45,23 +47,23 @@ func newWriter(s *Store, openFiles int) *writer {
 }
 
 // run serves q until it is closed and empty.
-func (w *writer) run(q *queue) {
+func (w *writer) run(q *batch.Queue[work]) {
 	defer w.logs.close()
 	var group []*task
 	for {
 		var closed bool
-		group, closed = q.take(group)
+		group, closed = q.Take(group)
 		switch {
 		case len(group) > 0:
 			for _, t := range group {
-				t.apply(w, t)
+				t.Work(w, t)
 			}
 			w.commit()
 			clear(group)
 		case closed:
 			return
 		default:
-			<-q.wake
+			q.Await()
 		}
 	}
 }
@@ -72,6 +74,7 @@ func (w *writer) commit() {
 		return
 	}
 	w.create()
+	w.keepRules()
 	for rest := w.queued; len(rest) > 0; {
 		n := min(len(rest), w.logs.max)
 		w.store(rest[:n])
@@ -80,7 +83,7 @@ func (w *writer) commit() {
 	w.publish()
 	for _, ch := range w.queued {
 		for _, t := range ch.tasks {
-			t.done <- ch.err
+			t.Answer(ch.err)
 		}
 	}
 	clear(w.batch)

@@ -5,7 +5,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -15,11 +14,13 @@ import (
 	"harness"
 )
 
-// Store is a harness.Store, Snapshotter and Remover. Make one with New.
+// Store is a harness.Store, Snapshotter, Remover and Rulebook. Make one with
+// New.
 type Store struct {
 	mu       sync.Mutex // guards the fields below and everything they reach
 	closed   bool
 	sessions map[harness.SessionID]*session
+	rules    []harness.Rule // oldest first
 }
 
 type session struct {
@@ -53,6 +54,7 @@ func (s *Store) Clone() *Store {
 		}
 		c.sessions[id] = &to
 	}
+	c.rules = slices.Clone(s.rules)
 	return c
 }
 
@@ -71,7 +73,7 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	if err := ctx.Err(); err != nil {
 		return fail(err)
 	}
-	if err := check(c); err != nil {
+	if err := c.Check(); err != nil {
 		return fail(err)
 	}
 	s.mu.Lock()
@@ -99,29 +101,11 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	have.events = append(have.events, c.Events...)
 	have.summary = c.Summary
 	s.sessions[c.Session] = have
+	s.keep(c.Rules)
 	return nil
 }
 
 var errClosed = fmt.Errorf("the store is closed: %w", harness.ErrStorage)
-
-// check refuses a commit that no log can take.
-func check(c harness.Commit) error {
-	switch {
-	case c.Session == "", len(c.Events) == 0, c.Summary.Session != c.Session:
-		return fmt.Errorf("a commit has a session, its summary and events: %w", harness.ErrInvalid)
-	case c.From != nil && (c.From.Seq == 0 || c.From.Seq != c.After || c.From.Session == c.Session):
-		return fmt.Errorf("a branch starts at a position of another session: %w", harness.ErrInvalid)
-	}
-	for i, e := range c.Events {
-		if e.Seq != c.After+1+harness.Seq(i) || e.Session != c.Session {
-			return fmt.Errorf("event %d of %s does not follow: %w", e.Seq, e.Session, harness.ErrInvalid)
-		}
-		if len(e.JSON()) == 0 || bytes.IndexByte(e.JSON(), '\n') >= 0 {
-			return fmt.Errorf("event %d is not one line: %w", e.Seq, harness.ErrInvalid)
-		}
-	}
-	return nil
-}
 
 // part is the share of one session in a history: its events up to limit.
 type part struct {
@@ -189,10 +173,14 @@ func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 	if _, ok := s.sessions[id]; !ok {
 		return fmt.Errorf("remove %s: %w", id, harness.ErrNotFound)
 	}
+	var branches []harness.SessionID
 	for other, x := range s.sessions {
 		if x.from != nil && x.from.Session == id {
-			return fmt.Errorf("remove %s: %s branches from it: %w", id, other, harness.ErrConflict)
+			branches = append(branches, other)
 		}
+	}
+	if len(branches) > 0 {
+		return fmt.Errorf("remove %s: %w", id, harness.RefuseRemoval(branches))
 	}
 	delete(s.sessions, id)
 	return nil

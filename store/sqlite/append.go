@@ -37,11 +37,8 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 		}
 		return fmt.Errorf("append to %s after %d: %w", c.Session, c.After, err)
 	}
-	switch {
-	case c.Session == "", len(c.Events) == 0, c.Summary.Session != c.Session:
-		return fail(fmt.Errorf("a commit has a session, its summary and events: %w", harness.ErrInvalid))
-	case c.From != nil && (c.From.Seq == 0 || c.From.Seq != c.After || c.From.Session == c.Session):
-		return fail(fmt.Errorf("a branch starts at a position of another session: %w", harness.ErrInvalid))
+	if err := c.Check(); err != nil {
+		return fail(err)
 	}
 	data, err := encodeChunk(c)
 	if err != nil {
@@ -53,7 +50,7 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	}
 	sum := checksum(data)
 	apply := func(w *writer) error { return w.append(c, data, sum, summary) }
-	return fail(s.queue.do(ctx, &task{apply: apply, size: len(data) + len(summary)}, false))
+	return fail(s.do(ctx, len(data)+len(summary), apply))
 }
 
 func (w *writer) append(c harness.Commit, data []byte, sum int64, summary []byte) error {
@@ -73,9 +70,11 @@ func (w *writer) append(c harness.Commit, data []byte, sum int64, summary []byte
 	if err != nil {
 		return err
 	}
-	_, err = w.exec("INSERT INTO commits(session, last_seq, first_seq, crc, data) VALUES(?, ?, ?, ?, ?)",
-		k.n, int64(head), int64(c.After+1), sum, data)
-	return err
+	if _, err = w.exec("INSERT INTO commits(session, last_seq, first_seq, crc, data) VALUES(?, ?, ?, ?, ?)",
+		k.n, int64(head), int64(c.After+1), sum, data); err != nil {
+		return err
+	}
+	return w.keepRules(c.Rules)
 }
 
 // session returns what the table says about id, nil if it is not there.

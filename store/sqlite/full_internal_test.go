@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/batch"
 )
 
 func at(id harness.SessionID, after harness.Seq, text string) harness.Commit {
@@ -28,7 +29,7 @@ func openForTest(t testing.TB) *Store {
 // onWriter runs f on the writing connection, outside any transaction's result.
 func onWriter(t testing.TB, s *Store, f func(*writer) error) {
 	t.Helper()
-	if err := s.queue.do(t.Context(), &task{apply: f}, true); err != nil {
+	if err := s.doLow(t.Context(), 0, work{apply: f}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,15 +86,15 @@ func TestOneBadCommitDoesNotFailItsGroup(t *testing.T) {
 	failure := errors.New("not a refusal")
 	group := make([]*task, 5)
 	for i := range group {
-		group[i] = &task{done: make(chan error, 1)}
+		group[i] = batch.NewTask(work{}, 0)
 	}
 	put := func(id harness.SessionID, after harness.Seq) func(*writer) error {
 		c := at(id, after, "y")
 		data, _ := encodeChunk(c)
 		return func(w *writer) error { return w.append(c, data, checksum(data), []byte(`{}`)) }
 	}
-	group[0].apply, group[1].apply, group[2].apply, group[4].apply = put("b", 0), put("a", 0), put("a", 1), put("c", 0)
-	group[3].apply = func(w *writer) error {
+	group[0].Work.apply, group[1].Work.apply, group[2].Work.apply, group[4].Work.apply = put("b", 0), put("a", 0), put("a", 1), put("c", 0)
+	group[3].Work.apply = func(w *writer) error {
 		if err := put("d", 0)(w); err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func TestOneBadCommitDoesNotFailItsGroup(t *testing.T) {
 		return err
 	})
 	for i, want := range []error{nil, harness.ErrConflict, nil, failure, nil} {
-		if err := <-group[i].done; !errors.Is(err, want) {
+		if err := group[i].Wait(t.Context()); !errors.Is(err, want) {
 			t.Errorf("task %d: got %v, want %v", i, err, want)
 		}
 	}

@@ -27,7 +27,7 @@ func Look(ctx context.Context, path string) (*Store, error) {
 	}
 	s := &Store{path: path, uri: uri(path), cacheKB: 8 << 10, queue: newQueue(), readers: make(chan *conn, 1)}
 	s.readers <- nil
-	s.queue.close()
+	s.queue.Close()
 	err := s.read(ctx, checkThere)
 	if c := code(err); (c == codeCantOpen || c == codeReadOnly) && !inUse(path) {
 		// We may not even leave a reader's marks, and nobody needs them.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"harness"
+	"harness/internal/flock"
 )
 
 // oldest is the first SQLite without the WAL-reset bug that could corrupt a
@@ -18,12 +19,12 @@ var oldest = [3]int{3, 51, 3}
 
 // claim makes the directory and the empty file with their permissions and takes
 // the lock. Whoever holds the lock is the only one to open the file.
-func claim(path string) (*os.File, error) {
+func claim(path string) (*flock.Lock, error) {
 	dir := filepath.Dir(path)
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	file, err := lock(path + ".lock")
+	l, err := lock(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +33,10 @@ func claim(path string) (*os.File, error) {
 		err = errors.Join(f.Close(), syncDir(dir))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		unlock(file)
+		l.Release()
 		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
 	}
-	return file, nil
+	return l, nil
 }
 
 // makeDir makes dir and the directories above it that are missing. Every one it
@@ -78,7 +79,7 @@ func prepare(path string, cacheKB int) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*conn) error{checkOurs, settings(cacheKB), checkEngine, checkWritable, checkFormat} {
+	for _, step := range []func(*conn) error{checkOurs, settings(cacheKB), checkEngine, checkWritable, checkFormat, makeRules} {
 		if err := step(c); err != nil {
 			c.close()
 			return nil, err

@@ -1,8 +1,8 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
+	"database/sql/driver"
 	"fmt"
 
 	"harness"
@@ -16,14 +16,14 @@ const sweepRows = 64
 // its id is free; its rows are swept away later, between appends, and if need be
 // after the next open.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
-	if err := s.queue.do(ctx, s.removal(id), true); err != nil {
+	if err := s.doLow(ctx, 0, s.removal(id)); err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	return nil
 }
 
-func (s *Store) removal(id harness.SessionID) *task {
-	return &task{apply: func(w *writer) error { return w.remove(id) }, after: func() { s.ancestries.removed(id) }}
+func (s *Store) removal(id harness.SessionID) work {
+	return work{apply: func(w *writer) error { return w.remove(id) }, after: func() { s.ancestries.removed(id) }}
 }
 
 func (w *writer) remove(id harness.SessionID) error {
@@ -34,8 +34,15 @@ func (w *writer) remove(id harness.SessionID) error {
 	if k == nil {
 		return harness.ErrNotFound
 	}
-	if _, branched, err := w.number("SELECT n FROM sessions WHERE origin = ? LIMIT 1", k.n); err != nil || branched {
-		return cmp.Or(err, fmt.Errorf("it has branches: %w", harness.ErrConflict))
+	var branches []harness.SessionID
+	if err := w.query(func(v []driver.Value) bool {
+		branches = append(branches, harness.SessionID(text(v[0])))
+		return true
+	}, "SELECT id FROM sessions WHERE origin = ? ORDER BY id LIMIT ?", k.n, int64(harness.MaxNamed+1)); err != nil {
+		return err
+	}
+	if len(branches) > 0 {
+		return harness.RefuseRemoval(branches)
 	}
 	if _, err := w.exec("INSERT INTO removed(n) VALUES(?)", k.n); err != nil {
 		return err
@@ -53,7 +60,7 @@ func (w *writer) remove(id harness.SessionID) error {
 // table, inside the transaction: a removal that was rolled back is not there.
 func (w *writer) sweep() {
 	more := false
-	_, err := w.transact([]*task{{apply: func(w *writer) error {
+	_, err := w.transact([]*task{{Work: work{apply: func(w *writer) error {
 		n, found, err := w.number("SELECT n FROM removed LIMIT 1")
 		if err != nil || !found {
 			return err
@@ -73,6 +80,6 @@ func (w *writer) sweep() {
 			}
 		}
 		return w.script("PRAGMA incremental_vacuum(64)")
-	}}})
+	}}}})
 	w.sweeping = more && err == nil
 }

@@ -109,7 +109,7 @@ func TestTheLineageIsForgottenWhenARemovalIsTold(t *testing.T) {
 	if _, err := s.LoadSnapshot(t.Context(), "a", 0); !errors.Is(err, harness.ErrNotFound) || len(s.ancestries.known) != 1 {
 		t.Fatalf("%v, %d lineages are remembered", err, len(s.ancestries.known))
 	}
-	if err := s.queue.do(t.Context(), s.removal("a"), true); err != nil { // Remove does nothing more
+	if err := s.doLow(t.Context(), 0, s.removal("a")); err != nil { // Remove does nothing more
 		t.Fatal(err)
 	}
 	if err := s.Append(t.Context(), at("a", 0, "new")); err != nil {

@@ -72,6 +72,19 @@ CREATE UNIQUE INDEX messages_place ON messages(session, idx);
 CREATE TABLE removed(n INTEGER PRIMARY KEY); -- sessions whose rows are still to be swept
 `
 
+// rulesSchema came later: it is made in a database that has no rules yet, and a
+// build that does not know it leaves it alone.
+const rulesSchema = `
+CREATE TABLE IF NOT EXISTS rules(
+	n         INTEGER PRIMARY KEY, -- in the order of their making
+	id        TEXT    NOT NULL UNIQUE,
+	directory TEXT    NOT NULL,
+	crc       INTEGER NOT NULL,
+	data      BLOB    NOT NULL
+);
+CREATE INDEX IF NOT EXISTS rules_directory ON rules(directory);
+`
+
 // objects are the names that schema creates, for the check at open.
 var objects = []string{
 	"sessions", "sessions_minute", "sessions_user", "sessions_kind", "sessions_status", "sessions_user_status", "sessions_parent", "sessions_origin",

@@ -19,7 +19,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, snap harness.Snapshot) error {
 		size += len(m)
 	}
 	apply := func(w *writer) error { return w.saveSnapshot(snap) }
-	if err := s.queue.do(ctx, &task{apply: apply, size: size}, true); err != nil {
+	if err := s.doLow(ctx, size, work{apply: apply}); err != nil {
 		return fmt.Errorf("save snapshot of %s at %d: %w", snap.Session, snap.Seq, err)
 	}
 	return nil

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"harness"
+	"harness/internal/batch"
+	"harness/internal/flock"
 )
 
 // Options are the choices of Open. The zero value and nil are good.
@@ -16,13 +17,14 @@ type Options struct {
 	CacheKB int // page cache of the writer; 0 is 32 MB. A reader has a quarter
 }
 
-// Store is a harness.Store, Snapshotter and Remover on one database file.
+// Store is a harness.Store, Snapshotter, Remover and Rulebook on one database
+// file.
 type Store struct {
 	path       string
 	uri        string // what readers dial
 	cacheKB    int
-	lock       *os.File
-	queue      *queue
+	lock       *flock.Lock
+	queue      *batch.Queue[work]
 	writer     *writer
 	running    sync.WaitGroup // the writer's goroutine
 	readers    chan *conn     // as many slots as readers; a nil one is not dialled yet
@@ -52,22 +54,22 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, err := claim(path)
+	l, err := claim(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{path: path, uri: uri(path), cacheKB: o.CacheKB, lock: file, queue: newQueue(), readers: make(chan *conn, o.Readers)}
+	s := &Store{path: path, uri: uri(path), cacheKB: o.CacheKB, lock: l, queue: newQueue(), readers: make(chan *conn, o.Readers)}
 	for range o.Readers {
 		s.readers <- nil
 	}
 	c, err := prepare(path, o.CacheKB)
 	if err != nil {
-		unlock(file)
+		l.Release()
 		return nil, fmt.Errorf("open %s: %w", path, classify(err))
 	}
 	s.writer = newWriter(c)
 	if err := s.writer.watch(path); err != nil {
-		unlock(file)
+		l.Release()
 		return nil, fmt.Errorf("open %s: %w", path, errors.Join(err, c.close()))
 	}
 	s.running.Go(func() { s.writer.run(s.queue) })
@@ -78,7 +80,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 // consumer that is between two pages of a read gets an error for the next.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.queue.close()
+		s.queue.Close()
 		s.running.Wait()
 		var errs []error
 		for range cap(s.readers) {
@@ -88,7 +90,7 @@ func (s *Store) Close() error {
 		}
 		close(s.readers)
 		if s.writer != nil { // not after Look
-			errs = append(errs, s.writer.close(), unlock(s.lock))
+			errs = append(errs, s.writer.close(), s.lock.Release())
 		}
 		if err := errors.Join(errs...); err != nil {
 			s.closed = fmt.Errorf("close %s: %w", s.path, classify(err))

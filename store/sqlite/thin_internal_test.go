@@ -19,7 +19,7 @@ func TestThinningCatchesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill := &task{apply: func(w *writer) error { // as a build before thinning left it
+	fill := work{apply: func(w *writer) error { // as a build before thinning left it
 		k, err := w.session("a")
 		for seq := int64(1); seq < n-8 && err == nil; seq++ {
 			state := fmt.Appendf(nil, "state %d", seq)
@@ -27,7 +27,7 @@ func TestThinningCatchesUp(t *testing.T) {
 		}
 		return err
 	}}
-	if err := s.queue.do(t.Context(), fill, true); err != nil {
+	if err := s.doLow(t.Context(), 0, fill); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 8 {

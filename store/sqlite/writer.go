@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"harness"
+	"harness/internal/batch"
 	sqlite "modernc.org/sqlite"
 )
 
@@ -26,11 +27,11 @@ func newWriter(c *conn) *writer {
 }
 
 // run serves q until it is closed and empty.
-func (w *writer) run(q *queue) {
+func (w *writer) run(q *batch.Queue[work]) {
 	var group []*task
 	for {
 		var closed bool
-		group, closed = q.take(group)
+		group, closed = q.Take(group)
 		switch {
 		case len(group) > 0:
 			w.serve(group)
@@ -40,7 +41,7 @@ func (w *writer) run(q *queue) {
 		case w.sweeping && w.dead == nil:
 			w.sweep()
 		default:
-			<-q.wake
+			q.Await()
 		}
 	}
 }
@@ -56,13 +57,13 @@ func (w *writer) serve(group []*task) {
 		return
 	}
 	for i, t := range group {
-		if t.after != nil {
-			t.after()
+		if t.Work.after != nil {
+			t.Work.after()
 		}
 		if err != nil {
-			t.done <- err
+			t.Answer(err)
 		} else {
-			t.done <- answers[i]
+			t.Answer(answers[i])
 		}
 	}
 }
@@ -79,7 +80,7 @@ func (w *writer) transact(group []*task) (answers []error, err error) {
 	}
 	answers = make([]error, len(group))
 	for i, t := range group {
-		err := t.apply(w)
+		err := t.Work.apply(w)
 		if _, refused := errors.AsType[*harness.Error](err); err != nil && !refused {
 			return nil, w.failed(err, false)
 		}

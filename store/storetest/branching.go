@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"harness"
@@ -41,10 +42,52 @@ func branchesReadThrough(t testing.TB, s Suite) {
 		mustBe(t, st.Append(t.Context(), commit(id, head-1, 1)), harness.ErrConflict, fmt.Sprintf("append inside the history of %s", id))
 	}
 	mustBe(t, st.Append(t.Context(), branch("first", "a", 1, 1)), harness.ErrConflict, "a branch that is already there")
-	if got := ids(t, st, harness.Filter{Parent: "middle"}); len(got) != 3 {
-		t.Fatalf("branches of middle: got %v", got)
+	rows, err := collect(st.List(t.Context(), harness.Filter{Parent: "middle"}))
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("branches of middle: got %v, %v", rows, err)
+	}
+	for _, r := range rows {
+		if seq := r.Seq; r.Session == "of-branch" && (seq != 12 || r.Branched != "middle.8" || r.Cursor != "turn:middle:8") {
+			t.Fatalf("the row of a branch is %+v", r)
+		}
 	}
 }
+
+// chainsReadAsIfCopied makes a chain of branches at random places, longer than
+// anybody's, and a flat copy of each history: whatever is read of the one is
+// what the other has.
+func chainsReadAsIfCopied(t testing.TB, s Suite) {
+	rng := rand.New(rand.NewPCG(1, 20))
+	st := s.Open(t)
+	c := commit("chain-0", 0, 30)
+	mustAppend(t, st, c)
+	flat := [][]harness.Event{c.Events}
+	for i := 1; i <= 20; i++ {
+		of := i - 1
+		if rng.IntN(4) == 0 {
+			of = rng.IntN(i) // or of an older one
+		}
+		at := 1 + rng.IntN(len(flat[of]))
+		c := branch(link(i), link(of), harness.Seq(at), 1+rng.IntN(12))
+		mustAppend(t, st, c)
+		flat = append(flat, append(flat[of][:at:at], c.Events...))
+		for range 3 { // the others go on
+			j := rng.IntN(i + 1)
+			c := commit(link(j), harness.Seq(len(flat[j])), 1+rng.IntN(4))
+			mustAppend(t, st, c)
+			flat[j] = append(flat[j][:len(flat[j]):len(flat[j])], c.Events...)
+		}
+	}
+	for i, want := range flat {
+		mustHave(t, st, link(i), 0, want)
+		for range 10 {
+			after := rng.IntN(len(want) + 1)
+			mustHave(t, st, link(i), harness.Seq(after), want[after:])
+		}
+	}
+}
+
+func link(i int) harness.SessionID { return harness.SessionID(fmt.Sprintf("chain-%d", i)) }
 
 func aBranchNeverSeesItsParentsFuture(t testing.TB, s Suite) {
 	st := s.Open(t)

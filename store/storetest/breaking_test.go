@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -174,8 +176,54 @@ type yesSayer struct{ powers }
 
 func (y yesSayer) Remove(ctx context.Context, id harness.SessionID) error {
 	err := y.powers.Remove(ctx, id)
-	if errors.Is(err, harness.ErrConflict) {
+	if errors.Is(err, harness.ErrBranched) {
 		return nil
+	}
+	return err
+}
+
+// sorted yields rules by their names.
+type sorted struct{ powers }
+
+func (s sorted) Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error] {
+	rules, err := collect(s.powers.Rules(ctx, directory))
+	slices.SortFunc(rules, func(a, b harness.Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return func(yield func(harness.Rule, error) bool) {
+		for _, r := range rules {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(harness.Rule{}, err)
+		}
+	}
+}
+
+// forgiving has nothing against revoking what does not stand.
+type forgiving struct{ powers }
+
+func (f forgiving) RevokeRule(ctx context.Context, id harness.RuleID) error {
+	err := f.powers.RevokeRule(ctx, id)
+	if errors.Is(err, harness.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// sweeping forgets with a session the rules that were made in it.
+type sweeping struct{ powers }
+
+func (s sweeping) Remove(ctx context.Context, id harness.SessionID) error {
+	err := s.powers.Remove(ctx, id)
+	if err != nil {
+		return err
+	}
+	rules, err := collect(s.powers.Rules(ctx, ""))
+	for _, r := range rules {
+		if r.Session == id {
+			err = errors.Join(err, s.powers.RevokeRule(ctx, r.ID))
+		}
 	}
 	return err
 }

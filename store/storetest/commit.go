@@ -39,7 +39,8 @@ func summary(id harness.SessionID, seq harness.Seq) harness.Summary {
 func branch(id, parent harness.SessionID, seq harness.Seq, n int) harness.Commit {
 	c := commit(id, seq, n)
 	c.From = &harness.Branch{Session: parent, Seq: seq}
-	c.Summary.Parent = parent
+	c.Summary.Parent, c.Summary.Branched = parent, harness.EventID(parent, seq)
+	c.Summary.Cursor = harness.Cursor{Kind: harness.AtTurn, Session: parent, Seq: seq}.String()
 	return c
 }
 

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"harness"
@@ -44,7 +46,25 @@ func removeIsRefusedWithBranches(t testing.TB, s Suite) {
 	r := remover(t, st)
 	mustAppend(t, st, commit("a", 0, 3), branch("b", "a", 2, 1), branch("c", "b", 3, 1))
 	for _, id := range []harness.SessionID{"a", "b"} {
-		mustBe(t, r.Remove(t.Context(), id), harness.ErrConflict, "remove of a session with a branch")
+		mustBe(t, r.Remove(t.Context(), id), harness.ErrBranched, "remove of a session with a branch")
+	}
+	for i := range harness.MaxNamed + 2 {
+		mustAppend(t, st, branch(harness.SessionID(fmt.Sprintf("many-%02d", i)), "c", harness.Seq(1+i%4), 1))
+		err := r.Remove(t.Context(), "c")
+		mustBe(t, err, harness.ErrBranched, "remove of a session with branches")
+		for j := range harness.MaxNamed + 2 {
+			if named := strings.Contains(err.Error(), fmt.Sprintf("many-%02d", j)); named != (j <= i && j < harness.MaxNamed) {
+				t.Fatalf("with %d branches the refusal says %v", i+1, err)
+			}
+		}
+		if others := strings.Contains(err.Error(), "others"); others != (i >= harness.MaxNamed) {
+			t.Fatalf("with %d branches the refusal says %v", i+1, err)
+		}
+	}
+	for i := range harness.MaxNamed + 2 {
+		if err := r.Remove(t.Context(), harness.SessionID(fmt.Sprintf("many-%02d", i))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := history(t, st, "c", 0); len(got) != 4 {
 		t.Fatalf("the branch's history has %d events after refused removals", len(got))

@@ -70,6 +70,7 @@ var promises = []promise{
 
 	{"BranchesReadThrough", branchesReadThrough},
 	{"ABranchNeverSeesItsParentsFuture", aBranchNeverSeesItsParentsFuture},
+	{"ChainsReadAsIfCopied", chainsReadAsIfCopied},
 
 	{"LoadSnapshotFindsTheNewestAtOrBefore", loadSnapshotFindsTheNewestAtOrBefore},
 	{"SavingASnapshotAgainChangesNothing", savingASnapshotAgainChangesNothing},
@@ -79,6 +80,12 @@ var promises = []promise{
 
 	{"RemoveForgets", removeForgets},
 	{"RemoveIsRefusedWithBranches", removeIsRefusedWithBranches},
+
+	{"ACommitsRulesStandWithIt", aCommitsRulesStandWithIt},
+	{"RulesAreOldestFirst", rulesAreOldestFirst},
+	{"ARefusedCommitLeavesNoRule", aRefusedCommitLeavesNoRule},
+	{"ARevokedRuleIsGoneForGood", aRevokedRuleIsGoneForGood},
+	{"RulesOutliveTheirSession", rulesOutliveTheirSession},
 }
 
 // long reports whether the run may take minutes.
@@ -103,4 +110,14 @@ func remover(t testing.TB, st harness.Store) harness.Remover {
 		t.Skip("not a Remover")
 	}
 	return r
+}
+
+// rulebook is the same for keeping rules.
+func rulebook(t testing.TB, st harness.Store) harness.Rulebook {
+	t.Helper()
+	b, ok := st.(harness.Rulebook)
+	if !ok {
+		t.Skip("not a Rulebook")
+	}
+	return b
 }

@@ -12,6 +12,7 @@ type powers interface {
 	harness.Store
 	harness.Snapshotter
 	harness.Remover
+	harness.Rulebook
 }
 
 // wrongly is a suite for a store that is right but for what wrap does to it.

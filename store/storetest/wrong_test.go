@@ -143,6 +143,9 @@ var wrong = map[string]Suite{
 	"BranchesReadThrough": reading(func(_ powers, id harness.SessionID, after harness.Seq, seq iter.Seq2[harness.Event, error]) iter.Seq2[harness.Event, error] {
 		return without(seq, func(e harness.Event) bool { return id == "of-inherited" && e.Session != id })
 	}),
+	"ChainsReadAsIfCopied": reading(func(_ powers, id harness.SessionID, after harness.Seq, seq iter.Seq2[harness.Event, error]) iter.Seq2[harness.Event, error] {
+		return without(seq, func(e harness.Event) bool { return id == "chain-20" && e.Session == "chain-0" && e.Seq == 1 })
+	}),
 	"ABranchNeverSeesItsParentsFuture": reading(func(st powers, id harness.SessionID, after harness.Seq, seq iter.Seq2[harness.Event, error]) iter.Seq2[harness.Event, error] {
 		parent, _ := collect(st.Read(context.Background(), "a", 0))
 		if id != "b" || len(parent) != 6 {
@@ -159,4 +162,23 @@ var wrong = map[string]Suite{
 
 	"RemoveForgets":               wrongly(func(st powers) harness.Store { return keepsLogs{st} }),
 	"RemoveIsRefusedWithBranches": wrongly(func(st powers) harness.Store { return yesSayer{st} }),
+
+	"ACommitsRulesStandWithIt": appending(func(ctx context.Context, st powers, c harness.Commit) error {
+		if len(c.Rules) == 1 && c.Rules[0].Tool == "fetch" {
+			c.Rules = nil
+		}
+		return st.Append(ctx, c)
+	}),
+	"RulesAreOldestFirst": wrongly(func(st powers) harness.Store { return sorted{st} }),
+	"ARefusedCommitLeavesNoRule": appending(func(ctx context.Context, st powers, c harness.Commit) error {
+		err := st.Append(ctx, c)
+		if errors.Is(err, harness.ErrConflict) && len(c.Rules) > 0 {
+			keep := commit("keeper", 0, 1)
+			keep.Rules = c.Rules // writes the rules first, and does not look back
+			st.Append(ctx, keep)
+		}
+		return err
+	}),
+	"ARevokedRuleIsGoneForGood": wrongly(func(st powers) harness.Store { return forgiving{st} }),
+	"RulesOutliveTheirSession":  wrongly(func(st powers) harness.Store { return sweeping{st} }),
 }

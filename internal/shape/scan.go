@@ -1,4 +1,4 @@
-package rpc
+package shape
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 // These functions take JSON apart that is known to be valid. Each part is a
 // piece of the input, in the client's own spelling.
 
-// members yields the keys and values of an object.
-func members(raw []byte) iter.Seq2[string, []byte] {
+// Members yields the keys and values of an object.
+func Members(raw []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for i := space(raw, 1); raw[i] != '}'; {
 			end := stringEnd(raw, i)
-			key, _ := unquote(raw[i:end])
+			key, _ := Unquote(raw[i:end])
 			i = space(raw, space(raw, end)+1) // past the colon
 			end = valueEnd(raw, i)
 			if !yield(key, raw[i:end]) {
@@ -27,8 +27,8 @@ func members(raw []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// elements yields the values of an array.
-func elements(raw []byte) iter.Seq[[]byte] {
+// Elements yields the values of an array.
+func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := space(raw, 1); raw[i] != ']'; {
 			end := valueEnd(raw, i)
@@ -42,8 +42,8 @@ func elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// unquote is the text of a string; false if raw is none.
-func unquote(raw []byte) (string, bool) {
+// Unquote is the text of a string; false if raw is none.
+func Unquote(raw []byte) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
@@ -107,4 +107,23 @@ func valueEnd(b []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// TooDeep reports whether arrays and objects nest deeper than limit; it does
+// not recurse, and b need not be valid.
+func TooDeep(b []byte, limit int) bool {
+	now := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			if now++; now > limit {
+				return true
+			}
+		case '}', ']':
+			now--
+		}
+	}
+	return false
 }

@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"log/slog"
+
+	"harness"
+)
+
+// Record is who decided what, or was refused what.
+type Record struct {
+	Caller  harness.Caller
+	Action  Action
+	Session harness.SessionID
+	Detail  string // what was decided: a verdict and about what, a mode, a rule
+	Foreign bool   // the session is another user's; the caller was told that there is none
+	Err     error  // nil: it was done
+}
+
+// record is what a command decided.
+func record(c harness.Caller, a Action, id harness.SessionID, cmd harness.Command, err error) Record {
+	r := Record{Caller: c, Action: a, Session: id, Err: err}
+	switch cmd := cmd.(type) {
+	case harness.Answer:
+		about := string(cmd.Approval)
+		if about == "" {
+			about = "call " + string(cmd.Call)
+		}
+		r.Detail = string(cmd.Decision.Verdict) + " " + string(cmd.Decision.Scope) + " " + about
+	case harness.Configure:
+		if m := cmd.Patch.PermissionMode; m != nil {
+			r.Detail = string(*m)
+		}
+	}
+	return r
+}
+
+// LogValue is the record's line in the audit log.
+func (r Record) LogValue() slog.Value {
+	result := "ok"
+	switch {
+	case r.Foreign:
+		result = "foreign"
+	case r.Err != nil:
+		result = harness.AsError(r.Err).Code
+	}
+	return slog.GroupValue(
+		slog.String("caller", r.Caller.Name), slog.String("user", r.Caller.User), slog.String("role", string(r.Caller.Role)),
+		slog.String("action", r.Action.String()), slog.String("session", string(r.Session)), slog.String("detail", r.Detail), slog.String("result", result),
+	)
+}

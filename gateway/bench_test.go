@@ -1,0 +1,63 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"harness"
+	"harness/gateway"
+	"harness/kernel"
+)
+
+// instant is a kernel whose commands take no time, so that what is measured is
+// the gate.
+type instant struct{ *kernel.Kernel }
+
+func (instant) Do(context.Context, harness.SessionID, harness.Command) (harness.Receipt, error) {
+	return harness.Receipt{}, nil
+}
+
+func BenchmarkGateDo(b *testing.B) {
+	w := newWorld(b)
+	var cmd harness.Command = harness.Pause{}
+	for _, role := range []harness.CallerRole{harness.Operator, harness.Admin} {
+		b.Run(string(role), func(b *testing.B) {
+			g := gateway.New(instant{w.k}, nil)
+			ctx := as(b, "alice", role)
+			id := w.create("alice")
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := g.Do(ctx, id, cmd); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestOwnersAreBounded(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes 20,000 sessions")
+	}
+	w := newWorld(t)
+	ctx := as(t, "alice", harness.Operator)
+	for i := range gateway.MaxOwners + 4000 {
+		if _, err := w.g.Create(ctx, harness.NewSession{ID: harness.SessionID(fmt.Sprintf("s%d", i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.g.Owners(); n > gateway.MaxOwners || n < gateway.MaxOwners/2 {
+		t.Errorf("%d owners are remembered, the bound is %d", n, gateway.MaxOwners)
+	}
+	if err := w.g.Allow(ctx, gateway.Read, "s0"); err != nil { // forgotten, and looked up again
+		t.Error(err)
+	}
+	if err := w.g.Allow(as(t, "bob", harness.Operator), gateway.Read, "s1"); !errors.Is(err, harness.ErrNotFound) {
+		t.Error(err)
+	}
+}

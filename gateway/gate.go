@@ -1,0 +1,280 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"harness"
+)
+
+// sessions is what the gate stands before.
+type sessions interface {
+	Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error)
+	Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error)
+	Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error]
+	List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error]
+	At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error)
+	Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error]
+	Watch(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
+	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
+	OnWake(f func(harness.SessionID))
+	OnShow(f func(harness.SessionID, []harness.Event))
+	Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error]
+	Revoke(ctx context.Context, id harness.RuleID) error
+}
+
+// remover is a server that can forget a session.
+type remover interface {
+	Remove(ctx context.Context, id harness.SessionID) error
+}
+
+// Gate is the verbs of a server, for callers: every verb asks on whose behalf
+// its context is ([harness.CallerOf]) and whether the table lets it. Without a
+// caller the answer is ErrUnauthenticated; to one whose role does not allow it,
+// ErrForbidden, whatever it named; to one that names a session of another user,
+// ErrNotFound, as if there were none. It keeps nothing but the owners of
+// sessions that were asked for lately.
+type Gate struct {
+	k      sessions
+	owners *owners
+	audit  func(Record)
+}
+
+// Options are the gate's settings. The zero value works.
+type Options struct {
+	// Audit is told of every decision that the table marks, and of every
+	// refusal. It is called by the caller's goroutine, after the fact.
+	Audit func(Record)
+}
+
+// New makes a gate before k. Sessions are made and removed through the gate
+// only, or [Gate.Forget] is told.
+func New(k sessions, opts *Options) *Gate {
+	g := &Gate{k: k, owners: newOwners(), audit: func(Record) {}}
+	if opts != nil && opts.Audit != nil {
+		g.audit = opts.Audit
+	}
+	return g
+}
+
+// Allow reports whether the caller of ctx may do something, to a session if one
+// is named, with the error that the verb itself would give. A server that shows
+// one session to many asks it before it lets another one look.
+func (g *Gate) Allow(ctx context.Context, a Action, id harness.SessionID) error {
+	_, err := g.enter(ctx, a, a, id)
+	return err
+}
+
+// enter is the caller of ctx, if it may do both to a session, or to none.
+func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) (harness.Caller, error) {
+	c, err := callerFor(ctx, a)
+	if err == nil && !Allows(c.Role, also) {
+		a, err = also, forbidden(c, also)
+	}
+	foreign := false
+	if err == nil && id != "" {
+		var own bool
+		own, err = g.owns(ctx, c, id)
+		if err == nil && !own {
+			foreign, err = true, absent(id)
+		}
+	}
+	if foreign || err != nil && refuses(err) {
+		g.audit(Record{Caller: c, Action: a, Session: id, Foreign: foreign, Err: err})
+	}
+	return c, err
+}
+
+// refuses reports whether an error says that somebody may not.
+func refuses(err error) bool {
+	switch harness.AsError(err) {
+	case harness.ErrUnauthenticated, harness.ErrForbidden:
+		return true
+	}
+	return false
+}
+
+// User is the user that the caller of ctx works for: its own, or if it may, the
+// one that a request names. Of any other there is nothing to be found.
+func (g *Gate) User(ctx context.Context, named string) (string, error) {
+	c, ok := harness.CallerOf(ctx)
+	switch {
+	case !ok:
+		return "", harness.ErrUnauthenticated
+	case named == "" || named == c.User:
+		return c.User, nil
+	case !Allows(c.Role, ForOther):
+		return "", harness.ErrNotFound
+	}
+	return named, nil
+}
+
+// Forget says that a session may have been removed by other ways than the gate.
+func (g *Gate) Forget(id harness.SessionID) { g.owners.forget(id) }
+
+// callerFor is the caller of ctx, if it is somebody whose role allows a.
+func callerFor(ctx context.Context, a Action) (harness.Caller, error) {
+	c, ok := harness.CallerOf(ctx)
+	switch {
+	case !ok:
+		return c, harness.ErrUnauthenticated
+	case !c.Expires.IsZero() && !time.Now().Before(c.Expires):
+		return c, fmt.Errorf("the credential has expired: %w", harness.ErrUnauthenticated)
+	case !Allows(c.Role, a):
+		return c, forbidden(c, a)
+	case c.User == "" && !Allows(c.Role, ForOther):
+		return c, fmt.Errorf("the credential is nobody's: %w", harness.ErrForbidden)
+	}
+	return c, nil
+}
+
+func forbidden(c harness.Caller, a Action) error {
+	return fmt.Errorf("%s is not for the role %s: %w", a, c.Role, harness.ErrForbidden)
+}
+
+// owns reports whether the session is the caller's, or any if it may act for
+// others. One that does not exist is ErrNotFound.
+func (g *Gate) owns(ctx context.Context, c harness.Caller, id harness.SessionID) (bool, error) {
+	if Allows(c.Role, ForOther) {
+		return true, nil
+	}
+	user, epoch, ok := g.owners.get(id)
+	if !ok {
+		sum, err := g.look(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		user = sum.User
+		g.owners.learn(id, user, epoch)
+	}
+	return user == c.User, nil
+}
+
+func (g *Gate) look(ctx context.Context, id harness.SessionID) (harness.Summary, error) {
+	for sum, err := range g.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
+		return sum, err
+	}
+	return harness.Summary{}, absent(id)
+}
+
+func absent(id harness.SessionID) error {
+	return fmt.Errorf("session %s: %w", id, harness.ErrNotFound)
+}
+
+// seen forgets the owner of a session that turns out to be gone, so that the
+// next one of its name has its own.
+func (g *Gate) seen(id harness.SessionID, err error) error {
+	if err != nil && harness.AsError(err) == harness.ErrNotFound {
+		g.owners.forget(id)
+	}
+	return err
+}
+
+// defaults begins the ids of default sessions and of no others: minted ids
+// have no u.
+const defaults = harness.SessionPrefix + "u"
+
+// Create makes a session of the caller's user, or of the one that n names if
+// the caller may act for others. A branch is made of what the caller may read.
+// The default session of a user is nobody else's.
+func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error) {
+	also, from := Create, harness.SessionID("")
+	if trusts(n.Config) {
+		also = Trust
+	}
+	if n.From != nil {
+		from = n.From.Session
+	}
+	c, err := g.enter(ctx, Create, also, from)
+	if err == nil && n.User != "" && n.User != c.User {
+		_, err = g.enter(ctx, ForOther, ForOther, "")
+	}
+	if err != nil {
+		return "", err
+	}
+	inherits := n.From != nil && n.User == "" && Allows(c.Role, ForOther) // the branch of an admin stays its owner's
+	if n.User == "" && !inherits {
+		n.User = c.User
+	}
+	if strings.HasPrefix(string(n.ID), defaults) && n.ID != harness.DefaultSession(n.User) {
+		err := fmt.Errorf("session id %s is kept for a user's default session: %w", n.ID, harness.ErrForbidden)
+		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})
+		return "", err
+	}
+	id, err := g.k.Create(ctx, n)
+	if err != nil {
+		if n.From != nil {
+			g.seen(n.From.Session, err)
+		}
+		if harness.AsError(err) == harness.ErrExists {
+			if own, _ := g.owns(ctx, c, n.ID); !own {
+				err = fmt.Errorf("session id %s is not free: %w", n.ID, harness.ErrForbidden)
+			}
+		}
+		return "", err
+	}
+	if inherits {
+		g.owners.forget(id)
+	} else {
+		g.owners.set(id, n.User)
+	}
+	if also == Trust {
+		g.audit(Record{Caller: c, Action: Trust, Session: id, Detail: string(*n.Config.PermissionMode)})
+	}
+	return id, nil
+}
+
+// Do carries out a command in the caller's name.
+func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
+	first, also, ok := actionsOf(cmd)
+	if !ok {
+		return harness.Receipt{}, fmt.Errorf("command %T: %w", cmd, harness.ErrUnsupported)
+	}
+	c, err := g.enter(ctx, first, also, id)
+	if err != nil {
+		return harness.Receipt{}, err
+	}
+	r, err := g.k.Do(ctx, id, by(cmd, c))
+	if table[also].audited {
+		g.audit(record(c, also, id, cmd, err))
+	}
+	return r, g.seen(id, err)
+}
+
+// At is the state of a session at a position.
+func (g *Gate) At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*harness.State, error) {
+	c, err := g.enter(ctx, State, State, id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := g.k.At(ctx, id, seq)
+	if err == nil && st.User != c.User && !Allows(c.Role, ForOther) { // removed and made again meanwhile
+		st, err = nil, absent(id)
+	}
+	return st, g.seen(id, err)
+}
+
+// Remove forgets a session, if the server can.
+func (g *Gate) Remove(ctx context.Context, id harness.SessionID) error {
+	c, err := g.enter(ctx, Remove, Remove, id)
+	if err != nil {
+		return err
+	}
+	k, ok := g.k.(remover)
+	if !ok {
+		return fmt.Errorf("this server keeps sessions for ever: %w", harness.ErrUnsupported)
+	}
+	err = k.Remove(ctx, id)
+	g.owners.forget(id)
+	g.audit(Record{Caller: c, Action: Remove, Session: id, Err: err})
+	return err
+}
+
+// OnWake is the server's own; what it tells is for nobody but the server.
+func (g *Gate) OnWake(f func(harness.SessionID)) { g.k.OnWake(f) }
+
+// OnShow is the server's own; what it tells is for nobody but the server.
+func (g *Gate) OnShow(f func(harness.SessionID, []harness.Event)) { g.k.OnShow(f) }

@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"slices"
+	"time"
+
+	"harness"
+	"harness/policy"
+)
+
+// rules are those that hold for this session: its directory's, and those that
+// were decided here and are not durable yet.
+func (m *machine) rules() []harness.Rule {
+	if m.standing == nil {
+		return nil
+	}
+	return m.standing(slices.Concat(m.flight.rules, m.batch.rules))
+}
+
+// mint makes the rule that an answer with scope always stands for, unless one
+// covers the tool already. Where no rule can be kept it makes none: then the
+// answer is a grant of the session.
+func (m *machine) mint(now time.Time, a harness.Approval, d harness.Decision) harness.RuleID {
+	if m.standing == nil || a.Tool == "" {
+		return ""
+	}
+	if r, ok := policy.Covering(m.rules(), a.Tool); ok {
+		return r.ID
+	}
+	r := harness.Rule{
+		ID: harness.RuleID(m.newID(harness.RulePrefix)), Directory: m.state.Directory, Tool: a.Tool,
+		Session: m.state.Session, Request: a.ID, Actor: d.Actor, Created: now.UTC().Truncate(time.Millisecond),
+	}
+	m.batch.rules = append(m.batch.rules, r)
+	m.then(stand{rule: r})
+	return r.ID
+}
+
+// release answers the open approvals that a rule covers, and reports whether
+// there was one.
+func (m *machine) release(now time.Time) bool {
+	rules, released := m.rules(), false
+	for i := 0; i < len(m.state.Pending); {
+		a := m.state.Pending[i]
+		r, ok := policy.Covering(rules, a.Tool)
+		if !ok {
+			i++
+			continue
+		}
+		m.apply(now, a, harness.Decision{
+			Verdict: harness.Allow, Scope: harness.Always, Reason: "always allowed in this directory", Actor: r.Actor, Source: harness.ByCascade,
+		}, r.ID)
+		released = true
+	}
+	return released
+}
+
+// ruled looks at the rules again. A server that drains leaves what they release
+// to the next start.
+func (m *machine) ruled(now time.Time) {
+	if !m.draining && m.release(now) {
+		m.proceed(now)
+	}
+}
+
+// proceed tries a turn again that has just got the last answer it waited for
+// since its engine was lost.
+func (m *machine) proceed(now time.Time) {
+	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
+		m.attempt(now)
+	}
+}

@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"harness/internal/shape"
+)
+
+// Bounds of what a client may send.
+const (
+	// maxBody holds the largest prompt once over, escaped.
+	maxBody = 1 << 20
+	// maxDepth is far more than any operation needs.
+	maxDepth = 64
+	// maxKey is the length of the kernel's client keys.
+	maxKey = 128
+)
+
+// readParams fills the struct that into points to from path and query.
+func readParams(r *http.Request, plan *shape.Plan, into any) error {
+	query := r.URL.Query()
+	return broken(plan.Values(func(name string) (string, bool) {
+		if v := r.PathValue(name); v != "" {
+			return v, true
+		}
+		return query.Get(name), query.Has(name)
+	}, into))
+}
+
+// readBody fills the struct that into points to from a JSON object. A body that
+// is left out is an empty object.
+func readBody(w http.ResponseWriter, r *http.Request, plan *shape.Plan, into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return unread(err, maxBody)
+	}
+	if len(body) == 0 {
+		return broken(plan.Read([]byte("{}"), into))
+	}
+	if err := mediaIs(r, mediaJSON); err != nil {
+		return err
+	}
+	body = []byte(strings.Trim(string(body), " \t\r\n"))
+	switch {
+	case !utf8.Valid(body), shape.TooDeep(body, maxDepth), !json.Valid(body):
+		return badField("body", fmt.Sprintf("must be JSON in UTF-8, nested at most %d deep", maxDepth))
+	case body[0] != '{':
+		return badField("body", "must be an object")
+	}
+	return broken(plan.Read(body, into))
+}
+
+// unread says why a body could not be read.
+func unread(err error, limit int64) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		p := *errBodyTooBig
+		p.Detail = fmt.Sprintf("the body has more than %d bytes", limit)
+		return &p
+	}
+	return badField("body", "it ended before its end")
+}
+
+// mediaIs refuses a body of a type that is not among those wanted.
+func mediaIs(r *http.Request, wanted ...string) error {
+	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || !slices.Contains(wanted, got) {
+		p := *errMedia
+		p.Detail = "wanted " + strings.Join(wanted, " or ")
+		return &p
+	}
+	return nil
+}
+
+// idempotencyKey is the request's Idempotency-Key; it may have none.
+func idempotencyKey(r *http.Request) (string, error) {
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > maxKey || !utf8.ValidString(key) {
+		return "", badField("Idempotency-Key", fmt.Sprintf("must be at most %d bytes of UTF-8", maxKey))
+	}
+	return key, nil
+}

@@ -1,0 +1,59 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+
+	"harness"
+)
+
+// routes is the protocol: requests are served from it, and its description and
+// the documentation's tests are made from it.
+var routes = []route{
+	act("POST", "/chat/sessions", "createChatSession", "Make a chat session.", http.StatusCreated, (*Server).createChat),
+	get("/chat/sessions", "listChatSessions", "Chat sessions, newest update first.", (*Server).listChats),
+	get("/chat/sessions/{id}", "getChatSession", "A chat session with what an operator needs to go on with it.", (*Server).getChat, harness.ErrNotFound),
+	raw("POST", "/chat/sessions/{id}/turns", "startTurn", "Say something and run a turn. The answer is the turn's events, or its receipt.", []answer{
+		{http.StatusOK, mediaEvents, nil, "the turn's events, from the prompt to turn_end"},
+		{http.StatusAccepted, mediaJSON, reflect.TypeFor[receipt](), "with Accept: application/json"},
+	}, (*Server).startTurn, harness.ErrNotFound, harness.ErrBusy, harness.ErrQueueFull),
+	act("POST", "/chat/sessions/{id}/branch", "branchChatSession", "Make a chat session that begins with this one's history up to a place; without a place, all of it.", http.StatusCreated, (*Server).branchChat, harness.ErrNotFound),
+	raw("GET", "/chat/sessions/{id}/events/stream", "streamChatEvents", "The events of a chat session, past and to come.", streamed, (*Server).streamChat, harness.ErrNotFound),
+
+	get("/sessions", "listSessions", "Sessions of every kind, newest update first.", (*Server).listSessions),
+	raw("POST", "/sessions/import", "importSession", "Take in an archive. Nothing is written unless it is whole.", []answer{
+		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "it is there"},
+	}, (*Server).importSession, harness.ErrExists).reads(mediaLines, "application/x-ndjson"),
+	get("/sessions/{id}", "getSession", "A session with its checkpoints, artifacts and channel.", (*Server).getSession, harness.ErrNotFound),
+	act("PATCH", "/sessions/{id}", "configureSession", "Change the title, or how turns run.", http.StatusOK, (*Server).configure, harness.ErrNotFound),
+	raw("DELETE", "/sessions/{id}", "deleteSession", "Forget a session for good. One with branches, or in the middle of a turn, is refused.", []answer{
+		{http.StatusNoContent, "", nil, "it is gone"},
+	}, (*Server).remove, harness.ErrNotFound, harness.ErrBranched, harness.ErrBusy, harness.ErrUnsupported),
+	act("POST", "/sessions/{id}/steer", "steerSession", "Say something to the running turn.", http.StatusOK, (*Server).steer, harness.ErrNotFound, harness.ErrNotRunning, harness.ErrQueueFull),
+	act("POST", "/sessions/{id}/cancel", "cancelSession", "End the running turn.", http.StatusOK, (*Server).cancel, harness.ErrNotFound, harness.ErrNotRunning),
+	act("POST", "/sessions/{id}/pause", "pauseSession", "Hold the session before its next turn.", http.StatusOK, (*Server).pause, harness.ErrNotFound),
+	either("POST", "/sessions/{id}/resume", "resumeSession", "Let a paused session go on; or branch, with from_event_id or resume_cursor.", []answer{
+		{http.StatusOK, mediaJSON, reflect.TypeFor[receipt](), "it goes on"},
+		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "the branch"},
+	}, (*Server).resume, harness.ErrNotFound),
+	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state at a message. Not supported until workspaces keep snapshots.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrUnsupported),
+	get("/sessions/{id}/events", "listEvents", "The session's events by seq, a page at a time.", (*Server).listEvents, harness.ErrNotFound),
+	raw("GET", "/sessions/{id}/events/stream", "streamEvents", "The session's events, past and to come.", streamed, (*Server).streamEvents, harness.ErrNotFound),
+	get("/sessions/{id}/state", "getState", "The session's state at any event.", (*Server).stateAt, harness.ErrNotFound),
+	raw("GET", "/sessions/{id}/export", "exportSession", "The session's log as an archive.", []answer{
+		{http.StatusOK, mediaLines, nil, "one event a line, exactly as the log has it, and a last line with their count and checksum"},
+	}, (*Server).export, harness.ErrNotFound),
+
+	get("/approvals", "listApprovals", "What waits for an answer, over all sessions.", (*Server).listApprovals),
+	act("POST", "/approvals/{request_id}", "answerApproval", "Decide. The first answer wins; the same again is fine.", http.StatusOK, (*Server).answer, harness.ErrNoApproval, harness.ErrDecided),
+	get("/stream-events", "listStreamEvents", "The inventory of events.", (*Server).inventory),
+	raw("GET", "/openapi.json", "getDescription", "This description.", []answer{{http.StatusOK, mediaJSON, reflect.TypeFor[document](), "OpenAPI 3.1"}}, (*Server).describeAPI),
+}
+
+var streamed = []answer{{http.StatusOK, mediaEvents, nil, "id: the event's seq, event: its type, data: its envelope"}}
+
+// reads is o with a body that is not JSON.
+func (o route) reads(media ...string) route {
+	o.media = media
+	return o
+}

@@ -1,0 +1,96 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"harness"
+	"harness/archive"
+)
+
+// Options are the server's settings. The zero value works.
+type Options struct {
+	Log     *slog.Logger // default: discard
+	Version string       // of the API's description
+
+	// Import takes the events of a whole archive in, as archive.Import does;
+	// without it importing is unsupported.
+	Import func(ctx context.Context, events []harness.Event) (archive.Imported, error)
+	// MaxImport bounds the bytes of an archive, which is held in memory until
+	// its seal has been checked. Default 64 MiB: some 300,000 events.
+	MaxImport int64
+}
+
+// Server is the HTTP surface of a server of sessions.
+type Server struct {
+	k         sessions
+	opts      Options
+	log       *slog.Logger
+	feeds     *feeds
+	mux       *http.ServeMux
+	importing chan struct{} // size 1: one archive at a time is in memory
+	openapi   []byte
+}
+
+// New serves k, which must not have been used yet.
+func New(k sessions, opts *Options) (*Server, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxImport == 0 {
+		o.MaxImport = 64 << 20
+	}
+	f, err := newFeeds(k, feedOptions{Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{k: k, opts: o, log: o.Log, feeds: f, mux: http.NewServeMux(), importing: make(chan struct{}, 1), openapi: OpenAPI(o.Version)}
+	byPath := map[string][]*route{}
+	for i := range routes {
+		byPath[routes[i].path] = append(byPath[routes[i].path], &routes[i])
+	}
+	for path, list := range byPath {
+		s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
+	return s, nil
+}
+
+// ServeHTTP answers every request, those for paths that do not exist too.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	s.mux.ServeHTTP(w, r)
+}
+
+// Shutdown ends every stream and returns when nothing of them runs any more, or
+// ctx is done. Requests that come later are answered with 503.
+func (s *Server) Shutdown(ctx context.Context) error { return s.feeds.shutdown(ctx) }
+
+// dispatch finds the method among the operations of one path.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*route) {
+	i := slices.IndexFunc(list, func(o *route) bool {
+		return o.method == r.Method || o.method == http.MethodGet && r.Method == http.MethodHead
+	})
+	if i < 0 {
+		var allowed []string
+		for _, o := range list {
+			allowed = append(allowed, o.method)
+		}
+		slices.Sort(allowed)
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		s.refuse(w, r, errNoMethod)
+		return
+	}
+	if err := list[i].serve(s, w, r); err != nil {
+		s.refuse(w, r, err)
+	}
+}

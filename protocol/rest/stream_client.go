@@ -1,0 +1,136 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"harness"
+	"harness/internal/socket"
+)
+
+// stream is one client: a place in its session's log, and what is left of the
+// event in flight. Everything but room is guarded by the room's mutex.
+type stream struct {
+	room  *room
+	conn  *socket.Conn // nil until it is open
+	lane  *lane        // while the session is awake, if there is one for its filter
+	want  filter
+	until until
+
+	at   harness.Seq // everything wanted up to here was sent, or is in rest
+	stop harness.Seq // where it ends, once that is known
+	rest []byte      // of the event in flight
+	slot int32       // in the room
+	pace int32       // bytes that it took of the last segment; 0: all
+
+	blocked bool // the socket takes nothing now
+	queued  bool // a reader of the store will serve it, or does
+	ended   bool // nothing more is sent
+}
+
+// hello is the first word of a stream: how soon a client that lost it comes
+// back.
+const hello = "retry: 1000\n\n"
+
+// appendReset appends why a client's cursor cannot be served, and where the log
+// ends; the whole history follows.
+func appendReset(dst []byte, c cursor, end harness.Seq) []byte {
+	data, err := json.Marshal(struct {
+		Reason reason      `json:"reason"`
+		After  string      `json:"after"`
+		End    harness.Seq `json:"end"`
+	}{c.wrong, c.said, end})
+	if err != nil {
+		panic(fmt.Sprintf("encode reset of %q: %v", c.said, err))
+	}
+	dst = append(append(dst, "event: reset\ndata: "...), data...)
+	return append(dst, "\n\n"...)
+}
+
+// appendFailure appends why a stream cannot go on, as a problem without
+// internals. It has no id, so that the client's place stays where it was, and
+// keeps clients from coming back every second to something that is broken.
+func appendFailure(dst []byte, e error) []byte {
+	data, err := json.Marshal(asProblem(e))
+	if err != nil {
+		panic(fmt.Sprintf("encode problem of %v: %v", e, err))
+	}
+	dst = append(append(dst, "retry: 15000\nevent: error\ndata: "...), data...)
+	return append(dst, "\n\n"...)
+}
+
+// ready reports whether the socket stands between two events and takes bytes,
+// after it was sent what was left.
+func (w *stream) ready() bool { return w.conn != nil && !w.ended && !w.blocked && w.flush() }
+
+// flush sends the rest of the event in flight and reports whether it is out.
+func (w *stream) flush() bool {
+	if len(w.rest) == 0 {
+		return true
+	}
+	n, err := w.conn.Write(w.rest)
+	w.rest = w.rest[n:]
+	switch {
+	case err != nil:
+		w.ended = true
+		return false
+	case len(w.rest) > 0:
+		w.blocked = true
+		return false
+	}
+	w.rest = nil
+	return true
+}
+
+// take sends all of g that is behind the stream's place, which g covers, in one
+// write. The socket stands between two events and is not full.
+func (w *stream) take(g *segment) {
+	to, last := g.to, len(g.events)
+	if w.until.turn != "" {
+		if seq, ok := g.end(w.until.turn, w.at); ok {
+			w.stop, to, last = seq, seq, g.next(seq)
+		}
+	}
+	begin := g.offset(g.next(w.at))
+	span := g.buf[begin:max(begin, g.offset(last))]
+	if len(span) == 0 {
+		w.at = to
+		return
+	}
+	n, err := w.conn.Write(span)
+	switch {
+	case err != nil:
+		w.ended = true
+	case n < len(span):
+		tail := w.conn.Unfinished()
+		w.blocked, w.rest = true, slices.Clone(span[n:n+tail])
+		w.at = g.sent(w.at, begin+n+tail)
+	default:
+		w.at = to
+	}
+	w.pace = 0
+	if n < len(span) {
+		w.pace = int32(max(n, 1))
+	}
+}
+
+// end ends a stream behind what it was sent.
+func (w *stream) end() {
+	w.ended = true
+	w.conn.Close(closeNormal, "")
+}
+
+// fail ends a stream and says why, if its socket can still be told.
+func (w *stream) fail(err error) {
+	if w.ended || w.conn == nil {
+		return
+	}
+	if !w.blocked && w.flush() {
+		w.conn.Write(appendFailure(nil, err))
+	}
+	w.end()
+}
+
+// closeNormal is for nobody to see: a stream just ends.
+const closeNormal = 1000

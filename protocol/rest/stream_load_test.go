@@ -1,0 +1,318 @@
+package rest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"harness"
+	"harness/internal/socket"
+	"harness/kernel"
+	"harness/store/memory"
+)
+
+// usage is what a process holds.
+type usage struct{ goroutines, descriptors, heap int }
+
+func used(t testing.TB) usage {
+	t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return usage{runtime.NumGoroutine(), len(files), int(m.HeapAlloc)}
+}
+
+// Streams that have all there is, of sessions that sleep, are rows: no
+// goroutine, no bytes held for them.
+func TestIdleStreamsHaveNoGoroutines(t *testing.T) {
+	n := 400
+	if full() {
+		n = 8000 // both ends of more are not allowed in one process
+	}
+	h := build(t, memory.New(), "echo", kernel.Options{}, feedOptions{})
+	var all []*listener
+	open := func(n int) {
+		for range n {
+			id := h.create("")
+			h.submit(id, "hi")
+			l := h.listen(string(id))
+			l.until("turn_end")
+			all = append(all, l)
+		}
+		h.asleep()
+	}
+	open(20) // what the first ones make for all
+	before := used(t)
+	open(n)
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before.goroutines })
+	h.feeds.each(func(r *room) {
+		for _, w := range r.streams {
+			if w.rest != nil || w.lane != nil || w.queued || len(r.lanes) > 0 || r.feeding {
+				t.Errorf("a stream of %s holds something", r.id)
+			}
+		}
+	})
+	if h.feeds.srv.Len() != len(all) || h.k.Awake() != 0 {
+		t.Errorf("%d streams, %d sessions awake", h.feeds.srv.Len(), h.k.Awake())
+	}
+	for i, l := range all {
+		if i%10 == 0 { // and they are alive
+			h.submit(harness.SessionID(l.path), "again")
+			l.until("turn_end")
+		}
+	}
+}
+
+// A stream that is pinged stays at its place.
+func TestIdleStreamsArePinged(t *testing.T) {
+	t.Parallel()
+	h := build(t, memory.New(), "echo", kernel.Options{}, feedOptions{Socket: socket.Options{PingAfter: 30 * time.Millisecond}})
+	id := h.create("")
+	l := h.listen(string(id))
+	l.must()
+	for range 3 {
+		for _, want := range []string{": ping\n", "\n"} {
+			if line, err := l.br.ReadString('\n'); line != want || err != nil {
+				t.Fatalf("line %q, %v", line, err)
+			}
+		}
+	}
+	h.submit(id, "hi")
+	l.until("turn_end")
+}
+
+// Readers that come and go abruptly while sessions talk leave nothing behind,
+// and the writers finish.
+func TestLoadLeavesNothingBehind(t *testing.T) {
+	readers, writers, length := 100, 20, 3*time.Second
+	if full() {
+		readers, writers, length = 1000, 100, time.Minute
+	}
+	h := build(t, memory.New(), chatter(30, "1ms"), kernel.Options{IdleAfter: 5 * time.Millisecond}, feedOptions{})
+	ids := make([]harness.SessionID, writers)
+	for i := range ids {
+		ids[i] = h.create("")
+	}
+	before := used(t)
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	var wg sync.WaitGroup
+	var told, streams, turns atomic.Int64
+	for i := range writers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				r := h.submit(ids[i], "go")
+				l, err := listen(quiet{t}, h.addr, fmt.Sprintf("%s?turn=%s&after=%d", ids[i], r.Turn, r.Seq), "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := io.Copy(io.Discard, l.br); err != nil {
+					t.Error(err)
+				}
+				l.nc.Close()
+				turns.Add(1)
+			}
+		})
+	}
+	for i := range readers {
+		rnd := rand.New(rand.NewPCG(uint64(i), 3))
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				id := ids[rnd.IntN(len(ids))]
+				query := []string{"", "?tier=default", "?types=token"}[rnd.IntN(3)]
+				l, err := listen(quiet{t}, h.addr, string(id)+query, "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				streams.Add(1)
+				stop := context.AfterFunc(ctx, func() { l.nc.SetDeadline(time.Unix(1, 0)) })
+				if rnd.IntN(4) > 0 { // else it reads nothing
+					last := 0
+					for range rnd.IntN(600) {
+						e, err := l.next()
+						if ctx.Err() != nil {
+							break
+						}
+						if err != nil {
+							t.Error(err)
+							break
+						}
+						if seq := number(e.id); seq <= last {
+							t.Errorf("event %d behind %d", seq, last)
+						} else {
+							last = seq
+						}
+						told.Add(1)
+					}
+				}
+				stop()
+				if rnd.IntN(2) == 0 {
+					l.nc.(*net.TCPConn).SetLinger(0)
+				}
+				l.nc.Close()
+			}
+		})
+	}
+	wg.Wait()
+	eventually(t, "streams and rooms are gone", func() bool { return h.feeds.srv.Len() == 0 && h.feeds.count() == 0 })
+	h.asleep()
+	for _, id := range ids { // what the store keeps is not what streams leave
+		if err := h.k.Remove(context.Background(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var after usage
+	eventually(t, "goroutines and descriptors are as before", func() bool {
+		after = used(t)
+		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors
+	})
+	t.Logf("%d streams, %d events told, %d turns; %+v before, %+v after", streams.Load(), told.Load(), turns.Load(), before, after)
+	if after.heap > before.heap+2<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before.heap, after.heap)
+	}
+}
+
+// quiet is a test that forgets what is to be cleaned up: the connections of
+// those who come and go close by themselves.
+type quiet struct{ testing.TB }
+
+func (quiet) Cleanup(func()) {}
+
+// Those who read slowly or not at all cost bounded memory and slow nobody; when
+// they read, they hear everything.
+func TestSlowStreamsSlowNobody(t *testing.T) {
+	const stalled = 40
+	h := build(t, memory.New(), "repeat 4000\nsay "+strings.Repeat("x", 400)+"\nthink y\nend\n", kernel.Options{Window: -1}, feedOptions{})
+	turn := func(id harness.SessionID) time.Duration {
+		l := h.listen(string(id))
+		begin := time.Now()
+		h.submit(id, "go")
+		l.until("turn_end")
+		return time.Since(begin)
+	}
+	without := turn(h.create(""))
+	id := h.create("")
+	var slow []*listener
+	for range stalled {
+		l, err := listenWith(t, h.addr, string(id), 16<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, l)
+	}
+	with := turn(id)
+	blocked, held := 0, 0
+	h.feeds.each(func(r *room) {
+		for _, l := range r.lanes {
+			held += cap(l.buf)
+		}
+		for _, w := range r.streams {
+			held += cap(w.rest)
+			if w.blocked {
+				blocked++
+			}
+		}
+	})
+	t.Logf("a turn of 3.4 MB: %v alone, %v beside %d that do not read; %d bytes held", without, with, stalled, held)
+	if with > 4*without+time.Second {
+		t.Errorf("slow streams slowed another from %v to %v", without, with)
+	}
+	if blocked != stalled || held > 4<<20 {
+		t.Errorf("%d of %d are blocked, %d bytes are held", blocked, stalled, held)
+	}
+	h.asleep()
+	all := h.log(id, everything)
+	var wg sync.WaitGroup
+	for i, l := range slow {
+		wg.Go(func() {
+			var got []heard
+			for range all {
+				e, err := l.next()
+				if err != nil {
+					t.Errorf("stream %d behind %s: %v", i, l.last, err)
+					return
+				}
+				got = append(got, e)
+			}
+			for i := range all {
+				if got[i] != all[i] {
+					t.Errorf("event %d is %v", i, got[i])
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if h.k.Awake() != 0 {
+		t.Error("a stream that catches up woke the session")
+	}
+}
+
+// listenWith is listen with a small receive buffer.
+func listenWith(t testing.TB, addr, path string, buffer int) (*listener, error) {
+	d := net.Dialer{Control: smallBuffer(buffer)}
+	nc, err := d.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { nc.Close() })
+	nc.SetDeadline(time.Now().Add(2 * soon))
+	io.WriteString(nc, "GET /"+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	l := &listener{t: t, nc: nc, br: bufio.NewReader(nc), path: path}
+	l.resp, err = http.ReadResponse(l.br, nil)
+	return l, err
+}
+
+// Shutdown ends all streams, those that do not read too, and leaves nothing
+// running.
+func TestShutdownEndsStreams(t *testing.T) {
+	before := runtime.NumGoroutine()
+	h := build(t, memory.New(), "repeat 2000\nsay "+strings.Repeat("x", 400)+"\nthink y\nend\nhang\n", kernel.Options{Window: -1}, feedOptions{})
+	id := h.create("")
+	var all []*listener
+	for range 20 {
+		all = append(all, h.listen(string(id)))
+	}
+	h.submit(id, "go")
+	all[0].until("thinking")
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, l := range all[:10] {
+		wg.Go(func() {
+			io.Copy(io.Discard, l.br)
+			l.nc.Close()
+		})
+	}
+	if err := h.down(ctx); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if l, err := listen(t, h.addr, string(id), ""); err != nil || l.resp.StatusCode != 503 {
+		t.Errorf("after shutdown: %v %v", l, err)
+	} else {
+		l.nc.Close()
+	}
+	h.web.Close()
+	h.k.Close()
+	eventually(t, "nothing runs", func() bool { return runtime.NumGoroutine() <= before })
+}

@@ -1,0 +1,292 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"harness"
+	ops "harness/internal/object"
+	"harness/kernel"
+	"harness/protocol/delta"
+)
+
+// wire is a proxy that delays what it carries and tears it at any byte, until
+// it has done so often enough.
+type wire struct {
+	l    net.Listener
+	to   string
+	mean int // bytes between two cuts
+	left atomic.Int64
+	cuts atomic.Int64
+	wg   sync.WaitGroup
+}
+
+func stretch(t testing.TB, to string, cuts, mean int) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{l: l, to: to, mean: mean}
+	w.left.Store(int64(cuts))
+	w.wg.Go(func() {
+		for seed := uint64(0); ; seed++ {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.wg.Go(func() { w.carry(c.(*net.TCPConn), rand.New(rand.NewPCG(seed, 7))) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		w.wg.Wait()
+	})
+	return w
+}
+
+func (w *wire) addr() string { return w.l.Addr().String() }
+
+func (w *wire) carry(c *net.TCPConn, rnd *rand.Rand) {
+	defer c.Close()
+	nc, err := net.Dial("tcp", w.to)
+	if err != nil {
+		return
+	}
+	s := nc.(*net.TCPConn)
+	defer s.Close()
+	w.wg.Go(func() {
+		io.Copy(s, c)
+		s.Close() // the client has left
+	})
+	most := -1
+	if w.left.Load() > 0 {
+		most = rnd.IntN(2*w.mean + 1)
+	}
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for buf := make([]byte, 4<<10); most != 0; {
+		n, err := s.Read(buf[:1+rnd.IntN(len(buf))])
+		if err != nil {
+			return
+		}
+		if rnd.IntN(8) == 0 {
+			pause.Reset(time.Duration(rnd.IntN(2000)) * time.Microsecond)
+			<-pause.C
+		}
+		if most > 0 {
+			n = min(n, most)
+			most -= n
+		}
+		if _, err := c.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+	if w.left.Add(-1) >= 0 {
+		w.cuts.Add(1)
+	}
+	for _, x := range []*net.TCPConn{c, s} {
+		if rnd.IntN(2) == 0 {
+			x.SetLinger(0) // a reset instead of an end
+		}
+	}
+}
+
+// torment is how long and how often, and a script that fits: events that do
+// not merge, at a pace that clients can follow between two cuts.
+func torment() (cuts, events int, src string) {
+	cuts, events = 60, 6_000
+	if full() {
+		cuts, events = 1000, 100_000
+	}
+	return cuts, events, fmt.Sprintf("repeat %d\nrepeat 10\nsay x\nthink y\nend\nwait 5ms\nend\n", events/20)
+}
+
+// A client that is cut again and again, at any byte, has every event once.
+func TestATornStreamTellsEveryEventOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, st harness.Store) {
+		cuts, events, src := torment()
+		h := build(t, st, src, kernel.Options{Window: -1}, feedOptions{})
+		id := h.create("")
+		w := stretch(t, h.addr, cuts, events*190/cuts*3/4)
+		h.submit(id, "go")
+		var got []heard
+		for last, over := "", false; !over; {
+			l, err := listen(t, w.addr(), string(id), last)
+			if err != nil {
+				continue // torn inside the head
+			}
+			for err == nil && !over {
+				var e heard
+				if e, err = l.next(); err == nil {
+					got = append(got, e)
+					over = e.name == "turn_end"
+				}
+			}
+			last = l.last
+			l.nc.Close()
+		}
+		same(t, "a torn stream", got, h.log(id, everything)[:len(got)])
+		t.Logf("%d events, cut %d times", len(got), w.cuts.Load())
+		if len(got) < events || w.cuts.Load() < int64(cuts) {
+			t.Errorf("only %d events and %d cuts", len(got), w.cuts.Load())
+		}
+		eventually(t, "nothing is left of the torn ones", func() bool { return h.feeds.srv.Len() == 0 && h.feeds.count() == 0 })
+	})
+}
+
+// The same over WebSocket: what a client was told, put together, is the state.
+func TestATornSocketAddsUpToTheState(t *testing.T) {
+	eachStore(t, func(t *testing.T, st harness.Store) {
+		cuts, events, src := torment()
+		h := build(t, st, src, kernel.Options{Window: -1}, feedOptions{})
+		hub, web := socketsOf(t, h)
+		id := h.create("")
+		w := stretch(t, web.Listener.Addr().String(), cuts, events*12/cuts/2)
+		h.submit(id, "go")
+		m := &mirror{}
+		states := 0
+		for !m.idle() {
+			ws, err := m.dial(w.addr(), id)
+			if err != nil {
+				continue
+			}
+			for err == nil && !m.idle() {
+				var kind string
+				if kind, err = m.read(ws); kind == "state" {
+					states++
+				}
+			}
+			ws.CloseNow()
+		}
+		fresh := &mirror{}
+		ws, err := fresh.dial(web.Listener.Addr().String(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ws.CloseNow()
+		for !fresh.idle() || fresh.seq < m.seq {
+			if _, err := fresh.read(ws); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := m.value(t), fresh.value(t); !reflect.DeepEqual(got, want) {
+			t.Errorf("told %.300s\nthe state is %.300s", m.tree.AppendJSON(nil), fresh.tree.AppendJSON(nil))
+		}
+		t.Logf("%d events, cut %d times, %d whole states", fresh.seq, w.cuts.Load(), states)
+		if fresh.seq < uint64(events) || w.cuts.Load() < int64(cuts) {
+			t.Errorf("only %d events and %d cuts", fresh.seq, w.cuts.Load())
+		}
+		ws.CloseNow()
+		eventually(t, "nothing is left of the torn ones", func() bool { return hub.Clients() == 0 })
+	})
+}
+
+// socketsOf serves a house's sessions over WebSocket.
+func socketsOf(t testing.TB, h *house) (*delta.Hub, *httptest.Server) {
+	t.Helper()
+	hub, err := delta.New(h.k, &delta.Options{Window: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(hub)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		hub.Shutdown(ctx)
+		web.Close()
+	})
+	return hub, web
+}
+
+// mirror is a WebSocket client's copy of the state.
+type mirror struct {
+	tree ops.Tree
+	seq  uint64
+	beat uint64 // where the server says it goes on
+}
+
+func (m *mirror) dial(addr string, id harness.SessionID) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, fmt.Sprintf("ws://%s/?sessionId=%s&since=%d", addr, id, m.seq), &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ws.SetReadLimit(64 << 20)
+	return ws, nil
+}
+
+// read takes one frame.
+func (m *mirror) read(ws *websocket.Conn) (kind string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	_, data, err := ws.Read(ctx)
+	if err != nil {
+		return "", err
+	}
+	var f struct {
+		Type       string
+		Seq        uint64
+		State      json.RawMessage
+		Operations []ops.Op
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return "", err
+	}
+	switch f.Type {
+	case "state":
+		f.Operations = []ops.Op{{Kind: ops.Set, Path: []string{}, Value: f.State}}
+	case "delta":
+		if f.Seq <= m.seq {
+			panic(fmt.Sprintf("a delta leads from %d to %d", m.seq, f.Seq))
+		}
+	case "hb":
+		m.beat = f.Seq
+		return f.Type, nil
+	}
+	if err := m.tree.Apply(f.Operations); err != nil {
+		panic(fmt.Sprintf("%.200s: %v", data, err))
+	}
+	m.seq = f.Seq
+	return f.Type, nil
+}
+
+func (m *mirror) value(t testing.TB) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(m.tree.AppendJSON(nil), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// idle reports whether the turn is over.
+func (m *mirror) idle() bool {
+	if m.seq == 0 {
+		return false
+	}
+	var s struct {
+		Status   string
+		Messages []struct{ Status string }
+	}
+	if json.Unmarshal(m.tree.AppendJSON(nil), &s) != nil || s.Status != "idle" {
+		return false
+	}
+	n := len(s.Messages)
+	return n > 1 && s.Messages[n-1].Status == "complete"
+}

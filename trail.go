@@ -1,0 +1,181 @@
+package harness
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Bounds of a trail: enough for a screen, little enough to be part of every
+// snapshot. The log has the rest.
+const (
+	MaxPoints      = 32
+	MaxCheckpoints = 16
+	MaxSubagents   = 32
+	MaxArtifacts   = 32
+	MaxLabel       = 160 // bytes of any text among them
+	MaxSummary     = 512 // but for summaries
+	MaxMetadata    = 512 // bytes of an artifact's metadata; longer ones are left out
+)
+
+// Trail is what a state remembers for people who look at the session.
+type Trail struct {
+	Points      []Point                     `json:"points,omitempty"`      // the latest
+	Checkpoints []Placed[SessionCheckpoint] `json:"checkpoints,omitempty"` // the latest, but for the engine's own
+	Subagents   []Placed[SubagentEvent]     `json:"subagents,omitempty"`   // the latest word about each
+	Artifacts   []Placed[Artifact]          `json:"artifacts,omitempty"`   // the latest
+}
+
+// Trail is s's trail, which belongs to s. It is decoded at the first call:
+// nobody who wakes a session, or connects to it, pays for what only a few look
+// at.
+func (s *State) Trail() *Trail {
+	if s.trail == nil {
+		s.trail = new(Trail)
+		if len(s.unread) > 0 && json.Unmarshal(s.unread, s.trail) != nil {
+			*s.trail = Trail{} // stores check what they load, so only a broken build gets here
+		}
+		s.unread = nil
+	}
+	return s.trail
+}
+
+func (t *Trail) empty() bool {
+	return len(t.Points)+len(t.Checkpoints)+len(t.Subagents)+len(t.Artifacts) == 0
+}
+
+func (t *Trail) clone() *Trail {
+	if t == nil {
+		return nil
+	}
+	return &Trail{slices.Clone(t.Points), slices.Clone(t.Checkpoints), slices.Clone(t.Subagents), slices.Clone(t.Artifacts)}
+}
+
+// encodedTrail is the trail's JSON, nothing for an empty one.
+func (s *State) encodedTrail() []byte {
+	switch {
+	case s.trail == nil:
+		return s.unread
+	case s.trail.empty():
+		return nil
+	}
+	return appendJSON(nil, s.trail)
+}
+
+// JSON is the whole state as one object, for people and their tools.
+func (s *State) JSON() []byte {
+	b := appendJSON(nil, s)
+	if trail := s.encodedTrail(); len(trail) > 0 {
+		b = append(append(b[:len(b)-1], `,"trail":`...), trail...)
+		b = append(b, '}')
+	}
+	return b
+}
+
+// Point is a place that a session can be branched at: the end of a completed
+// turn, a question, a compaction. Checkpoints are such places, too.
+type Point struct {
+	Kind    CursorKind `json:"kind"`
+	Session SessionID  `json:"session_id"` // whose event it is: a branch inherits its ancestors'
+	Seq     Seq        `json:"seq"`
+	Time    time.Time  `json:"time"`
+	Turn    TurnID     `json:"turn_id,omitempty"`
+	Request ApprovalID `json:"request_id,omitempty"`
+	Label   string     `json:"label,omitempty"`
+}
+
+// Placed is a payload that a state remembers, and the event it came with. Its
+// texts are cut.
+type Placed[P any] struct {
+	Session SessionID `json:"session_id"`
+	Seq     Seq       `json:"seq"`
+	Time    time.Time `json:"time"`
+	Since   time.Time `json:"since"` // of the first event about the same thing
+	Turn    TurnID    `json:"turn_id,omitempty"`
+	Payload P         `json:"payload"`
+}
+
+func placed[P any](e Event, p P) Placed[P] {
+	return Placed[P]{Session: e.Session, Seq: e.Seq, Time: e.Time, Since: e.Time, Turn: e.Turn, Payload: p}
+}
+
+// EngineCheckpoint is the type of checkpoints that an engine makes for its own
+// next attempt. They are no places for people.
+const EngineCheckpoint = "engine"
+
+// Types of checkpoints that the state or the kernel knows.
+const (
+	StepCheckpoint = "step"
+	SeedCheckpoint = "resume_seed" // a branch's first
+)
+
+func (s *State) point(kind CursorKind, e Event, request ApprovalID, label string) {
+	t := s.Trail()
+	t.Points = remember(t.Points, Point{kind, e.Session, e.Seq, e.Time, e.Turn, request, short(label)}, MaxPoints)
+}
+
+// short is the first line of a text, cut to what a state remembers.
+func short(s string) string { return cutText(firstLine(validText(s), MaxLabel+1), MaxLabel) }
+
+// brief is a text cut to what a state remembers.
+func brief(s string) string { return cutText(validText(s), MaxLabel) }
+
+func (s *State) applyCheckpoint(e Event, p *SessionCheckpoint) {
+	set(&s.EngineRef, p.EngineRef)
+	if p.CheckpointType == EngineCheckpoint {
+		return
+	}
+	c := SessionCheckpoint{
+		SessionID: SessionID(brief(string(p.SessionID))), Sequence: p.Sequence, CheckpointType: brief(p.CheckpointType),
+		Status: brief(p.Status), SummaryText: cutText(validText(p.SummaryText), MaxSummary),
+	}
+	if p.ResumeCursor != nil {
+		c.ResumeCursor = new(brief(*p.ResumeCursor))
+	}
+	t := s.Trail()
+	t.Checkpoints = remember(t.Checkpoints, placed(e, c), MaxCheckpoints)
+}
+
+// applySubagent keeps the latest word about each agent; what it leaves out is
+// as before.
+func (s *State) applySubagent(e Event, p *SubagentEvent) {
+	if len(p.AgentID) > MaxID {
+		return
+	}
+	now := placed(e, SubagentEvent{p.AgentID, brief(p.Status), SessionID(brief(string(p.ParentSessionID))), brief(p.Task), cutText(validText(p.Summary), MaxSummary)})
+	t := s.Trail()
+	i := slices.IndexFunc(t.Subagents, func(a Placed[SubagentEvent]) bool { return a.Payload.AgentID == p.AgentID })
+	if i < 0 {
+		t.Subagents = remember(t.Subagents, now, MaxSubagents)
+		return
+	}
+	before := t.Subagents[i]
+	now.Since = before.Since
+	set(&before.Payload.Status, now.Payload.Status)
+	set(&before.Payload.ParentSessionID, now.Payload.ParentSessionID)
+	set(&before.Payload.Task, now.Payload.Task)
+	set(&before.Payload.Summary, now.Payload.Summary)
+	now.Payload = before.Payload
+	t.Subagents[i] = now
+}
+
+// applyArtifact keeps the latest artifacts, each under its id once.
+func (s *State) applyArtifact(e Event, p *Artifact) {
+	if len(p.ArtifactID) > MaxID {
+		return
+	}
+	a := *p
+	a.ArtifactType, a.Title, a.URI, a.SHA256 = brief(a.ArtifactType), brief(a.Title), brief(a.URI), brief(a.SHA256)
+	if len(a.Metadata) > 0 {
+		a.Metadata = appendJSON(nil, a.Metadata) // in the log's own form, whoever wrote it
+	}
+	if n := len(a.Metadata); n == 0 || n > MaxMetadata {
+		a.Metadata = nil
+	}
+	now, t := placed(e, a), s.Trail()
+	if i := slices.IndexFunc(t.Artifacts, func(b Placed[Artifact]) bool { return b.Payload.ArtifactID == a.ArtifactID }); i >= 0 {
+		now.Since = t.Artifacts[i].Since
+		t.Artifacts = slices.Delete(t.Artifacts, i, i+1)
+	}
+	t.Artifacts = remember(t.Artifacts, now, MaxArtifacts)
+}
