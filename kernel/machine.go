@@ -61,11 +61,10 @@ type draft struct {
 	streams bool
 }
 
-// ready is what step wants done: start the append, show what became durable,
-// carry out the effects, in this order.
+// ready is what step wants done: start the append, then carry out the effects.
+// What an append made durable was shown before step hears of it.
 type ready struct {
 	commit  *harness.Commit
-	show    []harness.Event
 	effects []effect
 }
 
@@ -160,7 +159,6 @@ func (m *machine) appended(r *ready, in appended) {
 	if n := len(in.events); n > 0 {
 		m.durable = in.events[n-1].Seq
 	}
-	r.show = in.events
 	for _, e := range m.flight.effects {
 		if e, ok := e.(start); ok && !m.live(e.turn.ID) {
 			continue // the turn was given up before it began

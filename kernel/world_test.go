@@ -138,6 +138,9 @@ func (w *world) step(in input) {
 		for _, e := range a.events {
 			w.note("  %d %s %s", e.Seq, e.Type(), e.Turn)
 		}
+		if a.err == nil {
+			w.show(a.events)
+		}
 	} else {
 		w.note("%s %T %+v", w.now.Format("05.000"), in, in)
 	}
@@ -161,6 +164,21 @@ func (w *world) checkReleased() {
 	}
 }
 
+// show is what the append's goroutine does before the machine hears of it.
+func (w *world) show(events []harness.Event) {
+	for _, e := range events {
+		if int(e.Seq) > len(w.log) {
+			w.failf("event %d shown before it is durable", e.Seq)
+		}
+		for _, wt := range w.watchers {
+			if e.Seq != wt.state.Seq+1 {
+				w.failf("watcher at %d was shown %d", wt.state.Seq, e.Seq)
+			}
+			wt.state.Apply(e)
+		}
+	}
+}
+
 func (w *world) carryOut(r ready) {
 	if r.commit != nil {
 		if w.flight != nil {
@@ -176,17 +194,6 @@ func (w *world) carryOut(r ready) {
 		}
 		w.flight = r.commit
 		w.commits++
-	}
-	for _, e := range r.show {
-		if int(e.Seq) > len(w.log) {
-			w.failf("event %d shown before it is durable", e.Seq)
-		}
-		for _, wt := range w.watchers {
-			if e.Seq != wt.state.Seq+1 {
-				w.failf("watcher at %d was shown %d", wt.state.Seq, e.Seq)
-			}
-			wt.state.Apply(e)
-		}
 	}
 	for _, e := range r.effects {
 		w.effect(e)
