@@ -69,3 +69,23 @@ func TestTheHeadOfAnOrdinarySessionIsSmall(t *testing.T) {
 		t.Errorf("the head has %d bytes", n)
 	}
 }
+
+// A head that an earlier build saved has no trail, and is read.
+func TestAHeadWithoutATrailIsRead(t *testing.T) {
+	t.Parallel()
+	st, err := harness.DecodeState([]byte(`{"session_id":"ses_1","seq":7,"created":"2026-01-02T03:04:05Z","updated":"2026-01-02T03:04:05Z","status":"idle","from":{"Session":"ses_0","Seq":3},"config":{}}`))
+	if err != nil || st.Seq != 7 || len(st.Trail().Points) != 0 || *st.From != (harness.Branch{Session: "ses_0", Seq: 3}) {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if row := st.Summary(); row.Parent != "ses_0" || row.Branched != "ses_0.3" || row.Cursor != "" {
+		t.Errorf("its row is %+v", row)
+	}
+	st.Apply(harness.NewEvent("ses_1", 8, time.UnixMilli(0), "", &harness.ContextCompacted{Summary: "less"}))
+	again, err := harness.DecodeState(harness.EncodeState(st))
+	if err != nil || len(again.Trail().Points) != 1 || again.Trail().Points[0].Label != "less" {
+		t.Errorf("after a point the trail is %+v, %v", again.Trail(), err)
+	}
+	if same, err := harness.DecodeState(harness.EncodeState(again.Clone())); err != nil || string(same.JSON()) != string(st.JSON()) {
+		t.Errorf("it becomes %s, %v", same.JSON(), err)
+	}
+}

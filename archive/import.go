@@ -113,7 +113,8 @@ func prefix(log iter.Seq2[harness.Event, error], events []harness.Event, mayGoOn
 // importBatch is how many events become durable together.
 const importBatch = 500
 
-// take appends the events of l that the store does not have yet.
+// take appends the events of l that the store does not have yet, and leaves
+// snapshots on the way, so that any place of a long log is near one.
 func (l *share) take(ctx context.Context, st harness.Store, events []harness.Event) error {
 	from := l.from
 	start := l.base
@@ -124,6 +125,8 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 	for _, e := range events[:start] {
 		state.Apply(e)
 	}
+	k := keeper{last: state.Seq}
+	k.store, _ = st.(harness.Snapshotter)
 	for batch := range slices.Chunk(events[start:l.end], importBatch) {
 		after := state.Seq
 		for _, e := range batch {
@@ -133,6 +136,41 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 			return err
 		}
 		from = nil
+		k.keep(ctx, state)
 	}
 	return nil
+}
+
+// keeper saves snapshots of a log that grows.
+type keeper struct {
+	store harness.Snapshotter // nil: the store has no such power
+	last  harness.Seq
+	cost  int // bytes of the last head
+}
+
+// snapshotEvery is how many events a snapshot spares, at least; eventCost is a
+// low guess of an event's bytes, so that heads at most double what is written.
+const (
+	snapshotEvery = 1024
+	eventCost     = 64
+)
+
+// keep saves s if it is time. One that cannot be saved can be folded again.
+func (k *keeper) keep(ctx context.Context, s *harness.State) {
+	grown := int(s.Seq - k.last)
+	if k.store == nil || grown < snapshotEvery || grown < k.cost/eventCost {
+		return
+	}
+	snap := harness.Snapshot{Session: s.Session, Seq: s.Seq, First: s.Sealed}
+	n := s.Sealable()
+	for _, m := range s.Messages[:n] {
+		snap.Sealed = append(snap.Sealed, harness.EncodeMessage(m))
+	}
+	head := s.Clone()
+	head.Seal(n)
+	snap.State = harness.EncodeState(head)
+	k.last, k.cost = s.Seq, len(snap.State)
+	if k.store.SaveSnapshot(ctx, snap) == nil {
+		s.Seal(n)
+	}
 }

@@ -13,6 +13,9 @@ var roles = map[string]func() error{
 	"hold-harness":    holdHarness,
 	"hold-coder":      holdCoder,
 	"hold-centrifuge": holdCentrifuge,
+	"audience":        runAudience,
+	"hold-sse":        holdSSE,
+	"hold-sse-plain":  holdPlainSSE,
 }
 
 const roleVar = "BENCH_ROLE"

@@ -132,8 +132,10 @@ func TestBranchFromNowhere(t *testing.T) {
 				t.Errorf("branch from %+v: %+v, %v", from, st.From, err)
 			}
 		}
-		if _, err := r.k.Create(t.Context(), harness.NewSession{ID: r.id}); !errors.Is(err, harness.ErrExists) {
-			t.Errorf("create again: %v", err)
+		for _, n := range []harness.NewSession{{ID: r.id}, {ID: r.id, From: &harness.Branch{Session: r.id}}, {ID: other, From: &harness.Branch{Session: r.id}}} {
+			if _, err := r.k.Create(t.Context(), n); !errors.Is(err, harness.ErrExists) {
+				t.Errorf("create again: %v", err)
+			}
 		}
 		if _, err := r.k.Create(t.Context(), harness.NewSession{ID: "../x"}); !errors.Is(err, harness.ErrInvalid) {
 			t.Errorf("create with a bad id: %v", err)
@@ -200,6 +202,44 @@ func TestABranchIsSeeded(t *testing.T) {
 		r.rest()
 		if seed, _ = seeded(harness.Branch{}); len(seed.SummaryText) > harness.MaxSummary || strings.Count(seed.SummaryText, "…") != 2 {
 			t.Errorf("the seed says %s", seed.SummaryText)
+		}
+	})
+}
+
+// What is under way in a source goes on there, and only there: its open turn,
+// its question, its queue.
+func TestABranchOfARunningSessionLeavesItAlone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "say before\nask bash c1 => files\nsay after", nil)
+		r.submit("one")
+		asked := r.pending(1).Pending[0]
+		r.submit("two") // waits
+		before := r.story()
+		b := r.branch("ses_b", 0)
+		st := b.state()
+		if st.Status != harness.Idle || st.Turn != nil || len(st.Pending)+len(st.Queue) != 0 || b.conversation(st) != "user:one(complete) assistant:before(complete) user:two(complete)" {
+			t.Errorf("the branch is %s with %s", st.Status, b.conversation(st))
+		}
+		b.refused(harness.ErrNoApproval, harness.Answer{Approval: asked.ID, Decision: harness.Decision{Verdict: harness.Allow}})
+		b.refused(harness.ErrNotRunning, harness.Cancel{})
+		if r.story() != before {
+			t.Error("branching changed the source")
+		}
+		b.submit("three") // asks for itself, while the source waits
+		theirs := b.pending(1).Pending[0]
+		if theirs.ID == asked.ID {
+			t.Errorf("two questions are both %s", asked.ID)
+		}
+		b.do(harness.Answer{Approval: theirs.ID, Decision: harness.Decision{Verdict: harness.Deny}})
+		b.rest()
+		if st := r.state(); len(st.Pending) != 1 || st.Pending[0].ID != asked.ID || len(st.Queue) != 1 {
+			t.Errorf("the source has pending %v and queue %v", st.Pending, st.Queue)
+		}
+		r.allow()
+		r.pending(1) // of the second turn
+		r.allow()
+		if st := r.rest(); st.Turns != 2 || st.Status != harness.Idle {
+			t.Errorf("the source is %s after %d turns", st.Status, st.Turns)
 		}
 	})
 }

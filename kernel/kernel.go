@@ -135,6 +135,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	st := new(harness.State)
 	c := harness.Commit{Session: id}
 	if n.From != nil {
+		if id == n.From.Session {
+			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
+		}
 		var err error
 		if st, c.From, err = k.branch(ctx, *n.From); err != nil {
 			return "", fmt.Errorf("branch from %s: %w", n.From.Session, err)

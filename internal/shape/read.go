@@ -11,7 +11,7 @@ import (
 )
 
 // Read fills the struct that into points to from an object, which is known to
-// be valid JSON.
+// be valid JSON and begins with its brace.
 func (p *Plan) Read(raw []byte, into any) *Wrong {
 	return p.object("", raw, reflect.ValueOf(into).Elem())
 }

@@ -18,7 +18,6 @@ func TestSessionsAreListedPageByPage(t *testing.T) {
 	}
 	for _, query := range []string{"/chat/sessions?limit=4", "/sessions?limit=7&kind=chat", "/sessions?limit=5&status=idle", "/sessions?user_id=u0&limit=3"} {
 		seen, cursor := map[string]bool{}, ""
-		var order []string
 		for pages := 0; pages == 0 || cursor != "" && pages < 50; pages++ {
 			var page struct {
 				Sessions []row
@@ -30,7 +29,6 @@ func TestSessionsAreListedPageByPage(t *testing.T) {
 					t.Errorf("%s: %s again, or from nowhere", query, r.SessionID)
 				}
 				seen[r.SessionID] = true
-				order = append(order, r.SessionID)
 			}
 			cursor = page.Next
 		}

@@ -103,14 +103,27 @@ func (r *room) follow(ctx context.Context) error {
 	r.mu.Lock()
 	after := r.end
 	r.mu.Unlock()
+	err := r.watch(ctx, after)
+	if errors.Is(err, harness.ErrInvalid) { // the store may have what the session has not told yet
+		if sum, lost := r.f.summary(ctx, r.id); lost == nil && sum.Seq >= after {
+			err = r.watch(ctx, 0)
+		}
+	}
+	switch {
+	case err == nil, ctx.Err() != nil, errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrConflict):
+	default: // it is not there, or damaged, or shorter than it was
+		r.fail(err)
+	}
+	return err
+}
+
+// watch sends what becomes durable behind a position.
+func (r *room) watch(ctx context.Context, after harness.Seq) error {
 	for up, err := range r.f.k.WatchAwake(ctx, r.id, after) {
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrConflict):
-			return err
-		case err != nil: // it is not there, or damaged, or shorter than it was
-			r.fail(err)
+		}
+		if err != nil {
 			return err
 		}
 		if r.update(up) {
@@ -125,7 +138,7 @@ func (r *room) follow(ctx context.Context) error {
 func (r *room) update(up harness.Update) (settles bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if up.State != nil && up.State.Seq != r.end { // what came before it is in the store
+	if up.State != nil && up.State.Seq > r.end { // what came before it is in the store
 		r.forget(up.State.Seq)
 		settles = true
 	}
@@ -136,6 +149,9 @@ func (r *room) update(up harness.Update) (settles bool) {
 		}
 	}
 	for _, e := range up.Events {
+		if e.Seq <= r.end { // known from the store
+			continue
+		}
 		for _, l := range r.lanes {
 			l.add(e)
 		}
@@ -160,7 +176,7 @@ func (r *room) advance(w *stream) {
 	if !w.ready() {
 		return
 	}
-	if w.lane != nil && w.lane.covers(w.at) {
+	if w.lane != nil && w.lane.covers(w.at) && !r.ends(w) {
 		if w.take(&w.lane.segment); w.ended || w.blocked {
 			return
 		}
