@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 var thirdParty = map[string]struct{ code, tests []string }{
 	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
-	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "cmd/harness"}},
+	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
 

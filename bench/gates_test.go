@@ -153,6 +153,19 @@ func TestGates(t *testing.T) {
 		{"bytes that a branch of 1 M events adds to the database", func(tb testing.TB) float64 {
 			return branches.get(tb, none, measureBranch).grown
 		}, 4 << 10, false},
+		{"resident bytes per parked session and event stream", func(tb testing.TB) float64 {
+			return parkedSSE.get(tb, "hold-sse", measureParkedSSE).rss
+		}, 1024, false},
+		{"goroutines per parked session and event stream", func(tb testing.TB) float64 {
+			return parkedSSE.get(tb, "hold-sse", measureParkedSSE).goroutines
+		}, 0.001, false}, // a few of the process's own come and go
+		{"resident bytes per event stream of net/http, times ours", func(tb testing.TB) float64 {
+			return parkedSSE.get(tb, "hold-sse-plain", measureParkedSSE).rss / parkedSSE.get(tb, "hold-sse", measureParkedSSE).rss
+		}, 20, true},
+		{"events to 1,000 readers of a stream, times a loop on net/http", func(tb testing.TB) float64 {
+			f := fanoutsSSE.get(tb, 1000, measureFanoutSSE)
+			return f.ours.deltas / f.plain.deltas
+		}, 10, true},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			switch got := g.measure(t); {

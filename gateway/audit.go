@@ -44,7 +44,8 @@ func (r Record) LogValue() slog.Value {
 		result = harness.AsError(r.Err).Code
 	}
 	return slog.GroupValue(
-		slog.String("caller", r.Caller.Name), slog.String("user", r.Caller.User), slog.String("role", string(r.Caller.Role)),
-		slog.String("action", r.Action.String()), slog.String("session", string(r.Session)), slog.String("detail", r.Detail), slog.String("result", result),
+		slog.String("caller", printable(r.Caller.Name, maxField)), slog.String("user", printable(r.Caller.User, maxField)), slog.String("role", string(r.Caller.Role)),
+		slog.String("action", r.Action.String()), slog.String("session", printable(string(r.Session), maxField)), slog.String("detail", printable(r.Detail, maxField)),
+		slog.String("result", result),
 	)
 }

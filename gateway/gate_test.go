@@ -251,7 +251,9 @@ func TestEveryCommandHasADeed(t *testing.T) {
 	}
 }
 
-func equalFold(a, b string) bool { return len(a) == len(b) && (a[1:] == b[1:]) && a[0]|0x20 == b[0]|0x20 }
+func equalFold(a, b string) bool {
+	return len(a) == len(b) && (a[1:] == b[1:]) && a[0]|0x20 == b[0]|0x20
+}
 
 func TestWithoutACallerNothingIsReached(t *testing.T) {
 	t.Parallel()

@@ -29,12 +29,16 @@ func stream[T any](g *Gate, ctx context.Context, a Action, id harness.SessionID,
 
 // Read yields a session's events after a position.
 func (g *Gate) Read(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error] {
-	return stream(g, ctx, Read, id, func(ctx context.Context, _ harness.Caller) iter.Seq2[harness.Event, error] { return g.k.Read(ctx, id, after) })
+	return stream(g, ctx, Read, id, func(ctx context.Context, _ harness.Caller) iter.Seq2[harness.Event, error] {
+		return g.k.Read(ctx, id, after)
+	})
 }
 
 // Messages yields sealed messages of a session.
 func (g *Gate) Messages(ctx context.Context, id harness.SessionID, from, to int) iter.Seq2[[]byte, error] {
-	return stream(g, ctx, Read, id, func(ctx context.Context, _ harness.Caller) iter.Seq2[[]byte, error] { return g.k.Messages(ctx, id, from, to) })
+	return stream(g, ctx, Read, id, func(ctx context.Context, _ harness.Caller) iter.Seq2[[]byte, error] {
+		return g.k.Messages(ctx, id, from, to)
+	})
 }
 
 // Watch yields a session's changes. It ends when the caller's credential does.

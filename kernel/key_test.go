@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -107,7 +108,6 @@ func TestClientKeyOfAControlIsAcceptedOnce(t *testing.T) {
 		synctest.Wait()
 		cancel, pause, resume := harness.Cancel{ClientKey: "c"}, harness.Pause{ClientKey: "p"}, harness.Resume{ClientKey: "r"}
 		stopped := r.do(cancel)
-		late := r.do(harness.Cancel{ClientKey: "c2"}) // of a turn that is already ending
 		r.rest()
 		paused := r.do(pause)
 		again := r.do(harness.Pause{ClientKey: "p2"}) // of a session that is already paused
@@ -119,7 +119,7 @@ func TestClientKeyOfAControlIsAcceptedOnce(t *testing.T) {
 			cmd  harness.Command
 			want harness.Receipt
 		}{
-			{cancel, stopped}, {pause, paused}, {resume, resumed}, {harness.Cancel{ClientKey: "c2"}, late}, {harness.Pause{ClientKey: "p2"}, again},
+			{cancel, stopped}, {pause, paused}, {resume, resumed}, {harness.Pause{ClientKey: "p2"}, again},
 		} {
 			if got := r.do(c.cmd); got != c.want {
 				t.Errorf("%+v: got %+v, want %+v", c.cmd, got, c.want)
@@ -128,6 +128,34 @@ func TestClientKeyOfAControlIsAcceptedOnce(t *testing.T) {
 		if st := r.state(); st.Pausing || st.Status == harness.Paused || st.Turn != nil && st.Turn.Cancelling {
 			t.Errorf("an old key reached turn %s: %+v", turn, st)
 		}
+	})
+}
+
+// A keyed cancel of a turn that is already ending is remembered, too: its
+// repetition must not reach the next turn.
+func TestClientKeyOfALateCancelIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		let := make(chan struct{})
+		r := with(t, nil, func(a *attempt) error {
+			<-a.ctx.Done()
+			<-let
+			return context.Cause(a.ctx)
+		})
+		r.submit("first")
+		synctest.Wait()
+		r.do(harness.Cancel{})
+		late := r.do(harness.Cancel{ClientKey: "c"})
+		let <- struct{}{}
+		r.rest()
+		r.submit("second")
+		synctest.Wait()
+		if got := r.do(harness.Cancel{ClientKey: "c"}); got != late {
+			t.Errorf("got %+v, want %+v", got, late)
+		}
+		if st := r.state(); st.Turn == nil || st.Turn.Cancelling {
+			t.Error("an old key cancelled the next turn")
+		}
+		close(let)
 	})
 }
 

@@ -57,8 +57,11 @@
 //
 //	usage IN OUT [COST]   tokens, and US dollars if the price is known
 //	step I/N TITLE STATUS the progress of a plan; quote a TITLE if need be
-//	emit TYPE JSON        any event of the inventory with exactly this payload;
-//	                      the host refuses those that are its own to say
+//	emit TYPE JSON        any event of the inventory with exactly this payload:
+//	                      subagent_event, session_checkpoint, artifact,
+//	                      retrieval, context_warning, context_compacted, the
+//	                      diagnostics and so on; the host refuses those that
+//	                      are its own to say
 //	checkpoint            the next attempt goes on from here
 //
 // Ends:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"harness"
 	"harness/engine/script"
 )
 
@@ -185,4 +186,14 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("printed twice\n%q\nprinted once\n%q", again, s)
 		}
 	})
+}
+
+// The inventory's words are the script's: every kind can be emitted.
+func TestEmitKnowsEveryKind(t *testing.T) {
+	t.Parallel()
+	for _, info := range harness.Inventory() {
+		if _, err := script.Parse("emit " + string(info.Type) + " {}"); err != nil {
+			t.Errorf("emit %s: %v", info.Type, err)
+		}
+	}
 }

@@ -141,10 +141,10 @@ func (s *Server) Len() int {
 	return s.live
 }
 
-// Shutdown refuses new connections, closes all others, WebSockets with 1001, and returns
-// when every Closed call and every goroutine of the server has ended. At the
-// end of ctx it stops waiting for peers and returns ctx's error, but Handler
-// calls that still run are always waited for. It is called once.
+// Shutdown refuses new connections, ends all others (WebSockets with 1001) and
+// returns when every Closed call and every goroutine of the server has ended.
+// At the end of ctx it stops waiting for peers and returns ctx's error, but
+// calls of the owner that still run are always waited for. It is called once.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining = true

@@ -6,9 +6,9 @@ import "fmt"
 // read: three pongs of full size. More pings than that stay unanswered.
 const maxPending = 3 * (2 + maxControl)
 
-// Write sends bytes of finished frames, or events of a stream, and never blocks. The bytes start where
+// Write sends bytes of finished frames and never blocks. The bytes start where
 // the previous Write stopped inside a frame, or else with a new frame, and end
-// with a whole frame.
+// with a whole frame. A stream's frames are its events.
 //
 // n < len(frames) with a nil error means that the socket takes no more now:
 // Writable will be called once when it does. The frame in flight must then be

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // writeJSON answers with v.
@@ -26,6 +27,29 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", mediaJSON)
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
+	defer patient(w)()
 	w.Write(b.Bytes()) // a client that is gone needs no answer
 	return nil
+}
+
+// takesFor is how long a client may take no bytes of an answer.
+const takesFor = 30 * time.Second
+
+// patient bounds how long what is written to w may take from now on; call what
+// it returns when all is written, for the connection's next request.
+func patient(w http.ResponseWriter) (done func()) {
+	c := http.NewResponseController(w) // one without deadlines has nobody on the other side
+	c.SetWriteDeadline(time.Now().Add(takesFor))
+	return func() {
+		c.Flush()
+		c.SetWriteDeadline(time.Time{})
+	}
+}
+
+// rolling gives every write a time of its own.
+type rolling struct{ http.ResponseWriter }
+
+func (w rolling) Write(b []byte) (int, error) {
+	http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(takesFor))
+	return w.ResponseWriter.Write(b)
 }

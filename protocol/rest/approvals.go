@@ -12,7 +12,7 @@ type (
 	approvalQuery struct {
 		SessionID string `json:"session_id" rule:"id"`
 		UserID    string `json:"user_id" rule:"id"`
-		Limit     int64  `json:"limit" rule:"min=1 max=1000"`
+		Limit     int64  `json:"limit" rule:"min=1 max=200"` // each may be a state to load
 		Cursor    string `json:"cursor" rule:"max=192"`
 	}
 	approvalPage struct {

@@ -42,6 +42,9 @@ func (e envelope) MarshalJSON() ([]byte, error) { return e, nil }
 // few of a long log answers with a short page and a cursor.
 const maxScanned = 20_000
 
+// maxPageBytes bounds the bytes of a page, up to its last event.
+const maxPageBytes = 4 << 20
+
 func (s *Server) listEvents(ctx context.Context, p *eventQuery) (eventPage, error) {
 	want, err := parseFilter(url.Values{"tier": {p.Tier}, "types": {p.Types}})
 	if err != nil {
@@ -55,20 +58,20 @@ func (s *Server) listEvents(ctx context.Context, p *eventQuery) (eventPage, erro
 		return eventPage{}, badField("after", "the log ends at "+strconv.FormatUint(uint64(sum.Seq), 10))
 	}
 	page := eventPage{SessionID: p.ID, Events: []envelope{}}
-	limit, scanned := pageLimit(p.Limit), 0
+	limit, scanned, size := pageLimit(p.Limit), 0, 0
 	last := harness.Seq(p.After)
 	for e, err := range s.k.Read(ctx, p.ID, last) {
 		if err != nil {
 			return eventPage{}, err
 		}
-		if len(page.Events) == limit || scanned == maxScanned {
+		if len(page.Events) == limit || scanned == maxScanned || size > maxPageBytes {
 			page.Next = strconv.FormatUint(uint64(last), 10)
 			break
 		}
 		scanned++
 		last = e.Seq
 		if want.chooses(e) {
-			page.Events = append(page.Events, e.JSON())
+			page.Events, size = append(page.Events, e.JSON()), size+len(e.JSON())
 		}
 	}
 	return page, nil

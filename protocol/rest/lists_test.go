@@ -113,4 +113,9 @@ func TestABackgroundSessionIsNoChat(t *testing.T) {
 	s.refused(404, "not_found", "", "POST", "/chat/sessions/"+id+"/branch", `{}`)
 	s.refused(404, "not_found", "", "GET", "/chat/sessions/"+id+"/events/stream", ``)
 	s.must(200, nil, "GET", "/sessions/"+id, "")
+	var branch row
+	s.must(201, &branch, "POST", "/sessions/"+id+"/resume", fmt.Sprintf(`{"from_event_id":"%s.1"}`, id))
+	if branch.Kind != "background" || branch.Parent != id || branch.Source != id+".1" {
+		t.Errorf("its branch: %+v", branch)
+	}
 }

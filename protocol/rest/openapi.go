@@ -21,6 +21,7 @@ func (s *Server) describeAPI(w http.ResponseWriter, r *http.Request, _ *none, _ 
 		return err
 	}
 	w.Header().Set("Content-Type", mediaJSON)
+	defer patient(w)()
 	w.Write(s.openapi) // a client that is gone needs no answer
 	return nil
 }

@@ -113,7 +113,7 @@ func (d *description) find(method, path string) (string, operation, bool) {
 		}
 	}
 	op, ok := d.paths[best][strings.ToLower(method)]
-	return best, op, ok
+	return best, op, ok && method == strings.ToUpper(method)
 }
 
 func (d *description) saw(method, path string, status int) {

@@ -277,7 +277,9 @@ func (c *counted) Read(ctx context.Context, id harness.SessionID, after harness.
 // A detail costs the same in a history of any length, and its points are there
 // however much was said since.
 func TestADetailNeverScansTheLog(t *testing.T) {
-	accept(t, "when point\n  ask bash call-1 => ok\nelse\n  repeat 300\n    call ls => a\n  end\nend", func(s *stage) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, "when point\n  ask bash call-1 => ok\nelse\n  repeat 300\n    call ls => a\n  end\nend")
 		s.act("submit point")
 		s.act("allow")
 		for range 4 {
@@ -296,4 +298,68 @@ func TestADetailNeverScansTheLog(t *testing.T) {
 			s.t.Errorf("the resume points are %+v", d.ResumePoints)
 		}
 	})
+}
+
+// FuzzDetail: whatever a log says, its detail holds together: points are newest
+// first and name places, and everybody in an envelope takes part.
+func FuzzDetail(f *testing.F) {
+	var log []byte
+	for i, info := range harness.Inventory() {
+		log = append(append(log, harness.NewEvent("a:b", harness.Seq(i+1), time.UnixMilli(0), "trn_1", seeded(info)).JSON()...), '\n')
+	}
+	f.Add(log)
+	f.Fuzz(func(t *testing.T, log []byte) {
+		st := new(harness.State)
+		var recent []harness.Event
+		for line := range bytes.Lines(log) {
+			if e, err := harness.DecodeEvent(bytes.Clone(bytes.TrimSpace(line))); err == nil && e.Seq > st.Seq {
+				st.Apply(e)
+				recent = append(recent, e)
+			}
+		}
+		last := harness.Seq(1<<64 - 1)
+		for _, p := range projectPoints(st) {
+			c, err := harness.ParseCursor(p.Cursor)
+			if err != nil || c.Seq != p.Seq || p.Seq >= last || p.EventID != harness.EventID(c.Session, c.Seq) {
+				t.Fatalf("%+v behind %d: %v", p, last, err)
+			}
+			last = p.Seq
+		}
+		ch := projectChannel(st, recent)
+		here := map[string]bool{}
+		for _, p := range ch.Participants {
+			if here[p.ID] || !strings.HasPrefix(p.ID, p.Kind) {
+				t.Fatalf("participants %+v", ch.Participants)
+			}
+			here[p.ID] = true
+		}
+		for _, e := range ch.Envelopes {
+			for _, id := range append(e.RecipientIDs, e.SenderID) {
+				if !here[id] {
+					t.Fatalf("%s of %+v takes no part", id, e)
+				}
+			}
+		}
+		again := indented(t, detail{projectPoints(st), projectSubagents(st), projectArtifacts(st), projectCheckpoints(st), projectArtifacts(st), ch})
+		if !json.Valid([]byte(again)) {
+			t.Fatal(again)
+		}
+	})
+}
+
+// seeded is a payload of a kind that the fold takes notice of.
+func seeded(info harness.Info) harness.Payload {
+	switch p := info.New().(type) {
+	case *harness.TurnStart:
+		p.TurnID = "trn_1"
+		return p
+	case *harness.TurnEnd:
+		p.TurnID, p.Status = "trn_1", harness.TurnCompleted
+		return p
+	case *harness.HealthSnapshot:
+		p.RawMessage = json.RawMessage("{}")
+		return p
+	default:
+		return p
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"harness/internal/shape"
@@ -22,7 +23,18 @@ const (
 	maxDepth = 64
 	// maxKey is the length of the kernel's client keys.
 	maxKey = 128
+	// bodyFor and importFor are how long a client may take to send its body.
+	bodyFor   = 30 * time.Second
+	importFor = 5 * time.Minute
 )
+
+// deadline bounds the time to read a body; call what it returns when it is
+// read.
+func deadline(w http.ResponseWriter, d time.Duration) (done func()) {
+	c := http.NewResponseController(w) // one without deadlines has nobody on the other side
+	c.SetReadDeadline(time.Now().Add(d))
+	return func() { c.SetReadDeadline(time.Time{}) }
+}
 
 // readParams fills the struct that into points to from path and query.
 func readParams(r *http.Request, plan *shape.Plan, into any) error {
@@ -38,7 +50,9 @@ func readParams(r *http.Request, plan *shape.Plan, into any) error {
 // readBody fills the struct that into points to from a JSON object. A body that
 // is left out is an empty object.
 func readBody(w http.ResponseWriter, r *http.Request, plan *shape.Plan, into any) error {
+	done := deadline(w, bodyFor)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	done()
 	if err != nil {
 		return unread(err, maxBody)
 	}

@@ -16,7 +16,7 @@ type stream struct {
 	conn  *socket.Conn // nil until it is open
 	lane  *lane        // while the session is awake, if there is one for its filter
 	want  filter
-	until until
+	until *until // nil: nothing ends it
 
 	at   harness.Seq // everything wanted up to here was sent, or is in rest
 	stop harness.Seq // where it ends, once that is known
@@ -87,7 +87,7 @@ func (w *stream) flush() bool {
 // write. The socket stands between two events and is not full.
 func (w *stream) take(g *segment) {
 	to, last := g.to, len(g.events)
-	if w.until.turn != "" {
+	if w.until != nil && w.until.turn != "" {
 		if seq, ok := g.end(w.until.turn, w.at); ok {
 			w.stop, to, last = seq, seq, g.next(seq)
 		}
@@ -123,7 +123,11 @@ func (w *stream) end() {
 
 // fail ends a stream and says why, if its socket can still be told.
 func (w *stream) fail(err error) {
-	if w.ended || w.conn == nil {
+	if w.ended {
+		return
+	}
+	if w.conn == nil { // who comes back hears why
+		w.ended = true
 		return
 	}
 	if !w.blocked && w.flush() {

@@ -56,6 +56,7 @@ func (r *room) note(sum harness.Summary) {
 // or of its session. mu is held.
 func (r *room) ends(w *stream) bool {
 	switch {
+	case w.until == nil:
 	case w.stop > 0:
 		return w.at >= w.stop
 	case w.until.turn != "": // of a turn that ended before, nothing more will come

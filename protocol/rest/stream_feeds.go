@@ -101,7 +101,10 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 		}
 		s.from.wrong = cursorAhead
 	}
-	w := &stream{want: s.want, until: s.until, at: s.from.after, rest: []byte(hello)}
+	w := &stream{want: s.want, at: s.from.after, rest: []byte(hello)}
+	if s.until != (until{}) {
+		w.until = &s.until
+	}
 	if s.from.wrong != "" {
 		w.at, w.rest = 0, appendReset(w.rest, s.from, sum.Seq)
 	}
@@ -126,14 +129,14 @@ func (f *feeds) enter(w *stream, id harness.SessionID, sum harness.Summary) {
 	defer r.mu.Unlock()
 	w.room, w.slot = r, int32(len(r.streams))
 	r.streams = append(r.streams, w)
-	if w.until != (until{}) {
+	if w.until != nil {
 		r.enders++
 		r.note(sum)
 	}
-	if r.live {
+	if r.live != nil {
 		r.place(w)
 	}
-	if len(r.streams) == 1 || sum.Seq > r.end && !r.feeding { // else who woke the session has told
+	if len(r.streams) == 1 || sum.Seq > r.end && !r.feeding() { // else who woke the session has told
 		r.start()
 	}
 }
@@ -170,12 +173,12 @@ func (f *feeds) leave(w *stream) {
 	r.streams = r.streams[:n]
 	r.displace(w)
 	w.ended, w.rest = true, nil
-	if w.until != (until{}) {
+	if w.until != nil {
 		r.enders--
 	}
 	switch {
 	case n > 0:
-	case r.feeding:
+	case r.feeding():
 		r.cancel() // the feed closes the room
 	default:
 		r.close()
@@ -214,6 +217,10 @@ func (f *feeds) Opened(c *socket.Conn) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
 	w.conn = c
+	if w.ended { // the session has gone meanwhile
+		w.end()
+		return
+	}
 	w.room.advance(w)
 }
 

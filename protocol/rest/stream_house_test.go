@@ -149,7 +149,7 @@ func (h *house) log(id harness.SessionID, want filter) (all []heard) {
 // feeding is how many rooms have a goroutine or a lane.
 func (f *feeds) feeding() (n int) {
 	f.each(func(r *room) {
-		if r.feeding || len(r.lanes) > 0 {
+		if r.feeding() || r.live != nil {
 			n++
 		}
 	})

@@ -10,8 +10,11 @@ import (
 // one more are served from the store.
 const maxLanes = 8
 
-// lane is the present of an awake session for streams with one filter: encoded
-// once, shared by all of them.
+// live is the present of an awake session: lanes that end where the room does.
+type live struct{ lanes []*lane }
+
+// lane is the present for streams with one filter: encoded once, shared by all
+// of them.
 type lane struct {
 	segment
 	crowd int // streams in it
@@ -19,15 +22,16 @@ type lane struct {
 
 // place finds or makes a lane for a stream of an awake session. mu is held.
 func (r *room) place(w *stream) {
-	i := slices.IndexFunc(r.lanes, func(l *lane) bool { return l.want == w.want })
+	p := r.live
+	i := slices.IndexFunc(p.lanes, func(l *lane) bool { return l.want == w.want })
 	if i < 0 {
-		if len(r.lanes) == maxLanes {
+		if len(p.lanes) == maxLanes {
 			return
 		}
-		i = len(r.lanes)
-		r.lanes = append(r.lanes, &lane{segment: segment{from: r.end, to: r.end, want: w.want}})
+		i = len(p.lanes)
+		p.lanes = append(p.lanes, &lane{segment: segment{from: r.end, to: r.end, want: w.want}})
 	}
-	w.lane = r.lanes[i]
+	w.lane = p.lanes[i]
 	w.lane.crowd++
 }
 
@@ -40,7 +44,7 @@ func (r *room) displace(w *stream) {
 	}
 	w.lane = nil
 	if l.crowd--; l.crowd == 0 {
-		r.lanes = slices.DeleteFunc(r.lanes, func(x *lane) bool { return x == l })
+		r.live.lanes = slices.DeleteFunc(r.live.lanes, func(x *lane) bool { return x == l })
 	}
 }
 
@@ -49,5 +53,5 @@ func (r *room) forget(end harness.Seq) {
 	for _, w := range r.streams {
 		w.lane = nil
 	}
-	r.lanes, r.live, r.end = nil, false, end
+	r.live, r.end = nil, end
 }

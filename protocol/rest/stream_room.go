@@ -18,27 +18,28 @@ type room struct {
 
 	mu      sync.Mutex // guards what follows; held across writes to sockets, which never block
 	streams []*stream
-	lanes   []*lane     // while live
-	end     harness.Seq // the log is known to reach here; lanes end here
+	live    *live       // while something happens in the session
+	cancel  func()      // while feeding
+	end     harness.Seq // the log is known to reach here
 	calm    harness.Seq // nothing went on in the session here; 0: not known
-	over    bool        // and nothing will
-	live    bool        // lanes follow the session
-	feeding bool
-	again   bool  // something happened that the feed may have missed: look once more before it ends
-	gone    bool  // not the feeds' any more
-	enders  int32 // streams that end by themselves
-	cancel  context.CancelFunc
+	enders  int32       // streams that end by themselves
+	over    bool        // nothing will go on behind calm
+	again   bool        // something happened that the feed may have missed: look once more before it ends
+	gone    bool        // not the feeds' any more
 }
+
+// feeding reports whether a goroutine follows the session. mu is held.
+func (r *room) feeding() bool { return r.cancel != nil }
 
 // start makes sure that a feed runs and will look at the session from now on.
 // mu is held.
 func (r *room) start() {
-	if r.feeding {
+	if r.feeding() {
 		r.again = true
 		return
 	}
 	ctx, cancel := context.WithCancel(r.f.ctx)
-	r.feeding, r.again, r.cancel = true, false, cancel
+	r.again, r.cancel = false, cancel
 	r.f.spawn(func() {
 		defer cancel()
 		r.feed(ctx)
@@ -75,7 +76,7 @@ func (r *room) rest(ctx context.Context) bool {
 	if again && ctx.Err() == nil {
 		return false
 	}
-	r.feeding, r.cancel = false, nil
+	r.cancel = nil
 	switch {
 	case again: // all had left, and somebody came
 		r.start()
@@ -142,8 +143,8 @@ func (r *room) update(up harness.Update) (settles bool) {
 		r.forget(up.State.Seq)
 		settles = true
 	}
-	if !r.live && len(up.Events) > 0 {
-		r.live = true
+	if r.live == nil && len(up.Events) > 0 {
+		r.live = new(live)
 		for _, w := range r.streams {
 			r.place(w)
 		}
@@ -152,7 +153,7 @@ func (r *room) update(up harness.Update) (settles bool) {
 		if e.Seq <= r.end { // known from the store
 			continue
 		}
-		for _, l := range r.lanes {
+		for _, l := range r.live.lanes {
 			l.add(e)
 		}
 		r.end = e.Seq
@@ -164,8 +165,10 @@ func (r *room) update(up harness.Update) (settles bool) {
 	for _, w := range r.streams {
 		r.advance(w)
 	}
-	for _, l := range r.lanes {
-		l.trim()
+	if r.live != nil {
+		for _, l := range r.live.lanes {
+			l.trim()
+		}
 	}
 	return settles && r.enders > 0
 }

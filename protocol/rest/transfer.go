@@ -23,7 +23,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, p *onSession, _ 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := archive.Write(w, s.k.Read(r.Context(), p.ID, 0)); err != nil {
+	defer patient(w)()
+	if err := archive.Write(rolling{w}, s.k.Read(r.Context(), p.ID, 0)); err != nil {
 		if r.Context().Err() == nil {
 			s.log.Error("export ended in the middle", "session", p.ID, "err", err)
 		}
@@ -78,6 +79,7 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, 
 
 // readArchive reads a whole archive and checks its seal.
 func (s *Server) readArchive(w http.ResponseWriter, r *http.Request) ([]harness.Event, error) {
+	defer deadline(w, importFor)()
 	var events []harness.Event
 	body := http.MaxBytesReader(w, r.Body, s.opts.MaxImport)
 	for e, err := range archive.Read(body) {

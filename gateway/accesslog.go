@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"bufio"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"harness"
+)
+
+// maxField bounds each field of a line in the access log.
+const maxField = 256
+
+// line is a request's line in the access log while it is served.
+type line struct {
+	http.ResponseWriter
+	began  time.Time
+	caller harness.Caller
+	status int
+	bytes  int64
+}
+
+func (l *line) WriteHeader(status int) {
+	if l.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		l.status = status
+	}
+	l.ResponseWriter.WriteHeader(status)
+}
+
+func (l *line) Write(b []byte) (int, error) {
+	if l.status == 0 {
+		l.status = http.StatusOK
+	}
+	n, err := l.ResponseWriter.Write(b)
+	l.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (l *line) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+// Flush and Hijack are for those who ask for them by name.
+func (l *line) Flush() { http.NewResponseController(l.ResponseWriter).Flush() } // what cannot flush has nothing to
+
+func (l *line) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, b, err := http.NewResponseController(l.ResponseWriter).Hijack()
+	if err == nil && l.status == 0 {
+		l.status = http.StatusSwitchingProtocols
+	}
+	return c, b, err
+}
+
+// log writes the line. The query stays out of it: it may have what is nobody's
+// business.
+func (e *Edge) log(l *line, r *http.Request) {
+	ctx := r.Context()
+	if !e.opts.Access.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	status := l.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	attrs := []slog.Attr{
+		slog.String("remote", printable(r.RemoteAddr, maxField)), slog.String("method", printable(r.Method, 16)),
+		slog.String("path", printable(r.URL.Path, maxField)), slog.Int("status", status), slog.Int64("bytes", l.bytes),
+		slog.Float64("ms", float64(time.Since(l.began).Microseconds())/1000), slog.String("agent", printable(r.UserAgent(), maxField)),
+	}
+	if l.caller.Name != "" {
+		attrs = append(attrs, slog.String("caller", printable(l.caller.Name, maxField)))
+	}
+	if status == http.StatusForbidden || status == http.StatusMisdirectedRequest {
+		attrs = append(attrs, slog.String("host", printable(r.Host, maxField)), slog.String("origin", printable(r.Header.Get("Origin"), maxField)))
+	}
+	e.opts.Access.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+}

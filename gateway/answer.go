@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"harness"
+)
+
+// refusedError is a refusal with a status of its own.
+type refusedError struct {
+	status     int
+	code, text string
+}
+
+func (e *refusedError) Error() string { return e.text }
+
+func refused(status int, code, text string) error { return &refusedError{status, code, text} }
+
+// refuse answers with an RFC 9457 problem document.
+func refuse(w http.ResponseWriter, err error) {
+	status, code, text := http.StatusInternalServerError, harness.ErrInternal.Code, harness.ErrInternal.Text
+	throttled, slow := errors.AsType[*ThrottledError](err)
+	if e, ok := errors.AsType[*refusedError](err); ok {
+		status, code, text = e.status, e.code, e.text
+	} else {
+		switch e := harness.AsError(err); {
+		case slow:
+			status, code, text = http.StatusTooManyRequests, "too_many_requests", err.Error()
+		case e == harness.ErrUnauthenticated:
+			status, code, text = http.StatusUnauthorized, e.Code, harness.ClientText(err)
+		case e == harness.ErrForbidden:
+			status, code, text = http.StatusForbidden, e.Code, harness.ClientText(err)
+		case e == harness.ErrInvalid:
+			status, code, text = http.StatusBadRequest, e.Code, harness.ClientText(err)
+		case e == harness.ErrTooLarge:
+			status, code, text = http.StatusRequestEntityTooLarge, e.Code, harness.ClientText(err)
+		}
+	}
+	h := w.Header()
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="harness"`)
+	case http.StatusTooManyRequests:
+		wait := 1
+		if slow {
+			wait = max(1, int(math.Ceil(throttled.Wait.Seconds())))
+		}
+		h.Set("Retry-After", strconv.Itoa(wait))
+	case http.StatusMisdirectedRequest, http.StatusRequestURITooLong:
+		h.Set("Connection", "close")
+	}
+	h.Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]any{
+		"type": "urn:harness:problem:" + code, "title": http.StatusText(status), "status": status, "code": code, "detail": text,
+	}) // a client that is gone needs no answer
+}
+
+// contentPolicy lets a page have only what this server serves, and only itself
+// be its frame.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'"
+
+// secureHeaders are on every answer. A handler may replace what is not about
+// security.
+func secureHeaders(h http.Header, n *Names) {
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Cache-Control", "no-store")
+	if n.secure && n.public {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// boundBody bounds the size of a body, and the time it may take.
+func boundBody(w http.ResponseWriter, r *http.Request, limit int64) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return
+	}
+	if limit == 0 {
+		limit = MaxBody
+	}
+	if limit > 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+	}
+	rc := http.NewResponseController(w)
+	if rc.SetReadDeadline(time.Now().Add(BodyFor)) == nil {
+		r.Body = &timed{ReadCloser: r.Body, rc: rc}
+	}
+}
+
+// timed ends the time limit with the body, because the answer may take longer.
+type timed struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+func (t *timed) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if err == io.EOF {
+		t.rc.SetReadDeadline(time.Time{}) // it could be set, so it can be ended
+	}
+	return n, err
+}

@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"harness"
+)
+
+// Route is a pattern of http.ServeMux with what one must be to have it served.
+// The zero value is for callers, whoever they are.
+type Route struct {
+	Pattern string
+	Public  bool     // for everybody: say why where it is used
+	Needs   []Action // a caller that may do all of these to the server as a whole
+	MaxBody int64    // 0: MaxBody; negative: the handler has its own bound
+}
+
+// EdgeOptions are the settings of an edge. The zero value works.
+type EdgeOptions struct {
+	Access *slog.Logger // one line for each request; default: discard
+
+	// BehindProxy believes what the proxy says of the client's address: the
+	// last entry of X-Forwarded-For, which it wrote itself.
+	BehindProxy bool
+
+	CallerBurst int           // requests of one caller at once; default 10,000
+	CallerEvery time.Duration // one more; default 1 ms
+}
+
+// Edge is the outermost handler of the server. It answers what no client of
+// ours sends, knows every route, and hands on only requests whose caller is
+// known, or whose route says that it is for everybody.
+type Edge struct {
+	names     *Names
+	auth      *Auth
+	opts      EdgeOptions
+	mux       *http.ServeMux
+	routes    map[string]Route
+	strangers *meter
+	callers   *meter
+
+	mu    sync.Mutex // guards what follows
+	conns map[net.Conn]string
+	from  map[string]int
+}
+
+// NewEdge has no routes yet.
+func NewEdge(names *Names, auth *Auth, opts *EdgeOptions) *Edge {
+	e := &Edge{names: names, auth: auth, mux: http.NewServeMux(), routes: map[string]Route{}, conns: map[net.Conn]string{}, from: map[string]int{}}
+	if opts != nil {
+		e.opts = *opts
+	}
+	if e.opts.Access == nil {
+		e.opts.Access = slog.New(slog.DiscardHandler)
+	}
+	if e.opts.CallerBurst == 0 {
+		e.opts.CallerBurst = callerBurst
+	}
+	if e.opts.CallerEvery == 0 {
+		e.opts.CallerEvery = callerEvery
+	}
+	e.strangers = newMeter(strangerBurst, strangerEvery)
+	e.callers = newMeter(e.opts.CallerBurst, e.opts.CallerEvery)
+	return e
+}
+
+// Handle adds a route. Call it before the first request.
+func (e *Edge) Handle(r Route, h http.Handler) {
+	e.mux.Handle(r.Pattern, h)
+	e.routes[r.Pattern] = r
+}
+
+// Routes are all of them, by pattern.
+func (e *Edge) Routes() []Route {
+	all := make([]Route, 0, len(e.routes))
+	for _, r := range e.routes {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Route) int { return strings.Compare(a.Pattern, b.Pattern) })
+	return all
+}
+
+// Server is an HTTP server with this edge and its limits.
+func (e *Edge) Server(log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: e, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: HeaderFor, IdleTimeout: IdleFor, MaxHeaderBytes: MaxHeader, ConnState: e.connState,
+	}
+}
+
+// ServeHTTP refuses, or finds out who asks and hands on.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e.opts.BehindProxy {
+		r.RemoteAddr = forwarded(r)
+	}
+	line := &line{ResponseWriter: w, began: time.Now()}
+	defer e.log(line, r)
+	secureHeaders(w.Header(), e.names)
+	if err := e.admit(r); err != nil {
+		refuse(line, err)
+		return
+	}
+	_, pattern := e.mux.Handler(r)
+	route, known := e.routes[pattern]
+	if route.Public && !e.strangers.take(time.Now(), party(r.RemoteAddr)) {
+		refuse(line, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests from this address"))
+		return
+	}
+	if !route.Public || !known { // also what leads nowhere: strangers do not learn where there is something
+		ctx, err := e.enter(r, route)
+		if err != nil {
+			refuse(line, err)
+			return
+		}
+		line.caller, _ = harness.CallerOf(ctx)
+		r = r.WithContext(ctx)
+	}
+	boundBody(line, r, route.MaxBody)
+	e.mux.ServeHTTP(line, r)
+}
+
+// admit refuses what has no business here, whoever sends it.
+func (e *Edge) admit(r *http.Request) error {
+	switch {
+	case !e.names.Host(r.Host):
+		return refused(http.StatusMisdirectedRequest, "misdirected", "this server is not called that")
+	case len(r.URL.Path)+len(r.URL.RawQuery) > MaxURL:
+		return refused(http.StatusRequestURITooLong, "uri_too_long", "the URL is longer than any of ours")
+	case r.Method == http.MethodTrace || r.Method == http.MethodConnect:
+		return refused(http.StatusMethodNotAllowed, "method_not_allowed", "there is no such method here")
+	}
+	return e.names.checkOrigin(r)
+}
+
+// enter is the request's context on behalf of who sends it.
+func (e *Edge) enter(r *http.Request, route Route) (context.Context, error) {
+	c, err := e.auth.Authenticate(r)
+	if err != nil {
+		return nil, err
+	}
+	if !e.callers.take(time.Now(), c.Name+"\x00"+c.User) {
+		return nil, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests of this caller")
+	}
+	for _, a := range route.Needs {
+		if !Allows(c.Role, a) {
+			return nil, forbidden(c, a)
+		}
+	}
+	return harness.WithCaller(r.Context(), c), nil
+}
+
+// forwarded is the client's address as the proxy saw it.
+func forwarded(r *http.Request) string {
+	all := r.Header.Values("X-Forwarded-For")
+	if len(all) == 0 {
+		return r.RemoteAddr
+	}
+	last := all[len(all)-1]
+	if i := strings.LastIndexByte(last, ','); i >= 0 {
+		last = last[i+1:]
+	}
+	if last = strings.TrimSpace(last); net.ParseIP(last) == nil {
+		return r.RemoteAddr
+	}
+	return net.JoinHostPort(last, "0")
+}
+
+// connState counts connections, and closes those that are too many. One that is
+// taken over is no longer HTTP: whoever took it counts it.
+func (e *Edge) connState(c net.Conn, s http.ConnState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch s {
+	case http.StateNew:
+		who := party(c.RemoteAddr().String())
+		e.conns[c] = who
+		e.from[who]++
+		if len(e.conns) > MaxConnections || e.from[who] > MaxFromOne {
+			c.Close() // does not block, and comes back here from another goroutine
+		}
+	case http.StateClosed, http.StateHijacked:
+		who, ok := e.conns[c]
+		if !ok {
+			return
+		}
+		delete(e.conns, c)
+		if e.from[who]--; e.from[who] == 0 {
+			delete(e.from, who)
+		}
+	case http.StateActive, http.StateIdle:
+	}
+}

@@ -1,0 +1,43 @@
+package gateway
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// printable is the beginning of s without anything that could forge a line,
+// move a cursor or turn text around: such characters become \u{…}.
+func printable(s string, limit int) string {
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= limit {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == utf8.RuneError:
+			b.WriteString(`\u{fffd}`)
+		case r != ' ' && !unicode.IsGraphic(r), unicode.Is(unicode.Cf, r), r == 0x2028, r == 0x2029:
+			b.WriteString(`\u{`)
+			b.WriteString(hexOf(r))
+			b.WriteByte('}')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func hexOf(r rune) string {
+	const digits = "0123456789abcdef"
+	var b [8]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[r&15]
+		if r >>= 4; r == 0 {
+			return string(b[i:])
+		}
+	}
+}
