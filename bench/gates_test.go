@@ -145,7 +145,7 @@ func TestGates(t *testing.T) {
 		{"one page anywhere in 100,000 events, times 1,000", func(tb testing.TB) float64 {
 			p := stdioPages.get(tb, none, measurePages)
 			return float64(p.jumpMany) / float64(p.jumpFew)
-		}, 1.2, false},
+		}, 2, false}, // a hundred times the log, and not twice the time: an index that is deeper and colder
 		{"branch of 1 M events, times of 1 k", func(tb testing.TB) float64 {
 			b := branches.get(tb, none, measureBranch)
 			return float64(b.end[lengths[len(lengths)-1]]) / float64(b.end[lengths[0]])

@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,14 +14,11 @@ import (
 	"harness/internal/strict"
 )
 
-// loginPage reads the code from behind the # of its own address and sends it
-// home. It takes no address of a server from anywhere.
+// loginFiles are a page that reads the code from behind the # of its own address
+// and sends it home. It takes no address of a server from anywhere.
 //
-//go:embed login.html
-var loginPage []byte
-
-//go:embed login.js
-var loginScript []byte
+//go:embed login.html login.js
+var loginFiles embed.FS
 
 // maxLoginBody bounds what a login page sends: a code and a path.
 const maxLoginBody = 4 << 10
@@ -33,15 +30,12 @@ func (l *Logins) LoginURL(base string, c harness.Caller) string {
 
 // Mount adds the routes of logging in and out.
 func (l *Logins) Mount(e *Edge) {
-	file := func(kind string, b []byte) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", kind)
-			w.Write(b) // a browser that is gone needs none
-		})
+	file := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, loginFiles, name) })
 	}
 	// Who logs in is not known yet.
-	e.Handle(Route{Pattern: "GET /login", Public: true}, file("text/html; charset=utf-8", loginPage))
-	e.Handle(Route{Pattern: "GET /login.js", Public: true}, file("text/javascript; charset=utf-8", loginScript))
+	e.Handle(Route{Pattern: "GET /login", Public: true}, file("login.html"))
+	e.Handle(Route{Pattern: "GET /login.js", Public: true}, file("login.js"))
 	e.Handle(Route{Pattern: "POST /login", Public: true, MaxBody: maxLoginBody}, l.answer(l.exchange(e.auth)))
 	e.Handle(Route{Pattern: "POST /login/code"}, l.answer(l.mint))
 	e.Handle(Route{Pattern: "POST /logout"}, l.answer(l.logout))

@@ -57,6 +57,8 @@ func (c *Certificate) load() error {
 	if err != nil {
 		return fmt.Errorf("TLS certificate: %w", err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.now, c.stamp = &pair, stamps
 	return nil
 }
@@ -69,15 +71,32 @@ func (c *Certificate) Config() *tls.Config {
 // get is the certificate as its files are now. Files that are not a pair, as in
 // the middle of a change, are an alarm; the old one stays.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.looked) >= certificateEvery {
-		c.looked = now
-		if s := c.stamps(); !s[0].same(c.stamp[0]) || !s[1].same(c.stamp[1]) {
+	if c.due() {
+		if s := c.stamps(); c.changed(s) {
 			if err := c.load(); err != nil {
 				c.log.Error("certificate not read again, the old one stays", "err", err)
 			}
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.now, nil
+}
+
+// due reports to one of those who ask that it is time to look.
+func (c *Certificate) due() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if now.Sub(c.looked) < certificateEvery {
+		return false
+	}
+	c.looked = now
+	return true
+}
+
+func (c *Certificate) changed(now [2]stamp) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !now[0].same(c.stamp[0]) || !now[1].same(c.stamp[1])
 }
