@@ -122,7 +122,7 @@ func checkFold(t *testing.T, rng *rand.Rand, events []harness.Event) {
 	straight, decoded, snapped, sealing := new(harness.State), new(harness.State), new(harness.State), new(harness.State)
 	var sealed []string
 	clone := new(harness.State)
-	frozen := string(harness.EncodeState(clone))
+	frozen := string(clone.JSON())
 	for _, e := range events {
 		straight.Apply(e)
 		d, err := harness.DecodeEvent(e.JSON())
@@ -144,12 +144,12 @@ func checkFold(t *testing.T, rng *rand.Rand, events []harness.Event) {
 		}
 		if rng.IntN(20) == 0 {
 			clone = straight.Clone()
-			frozen = string(harness.EncodeState(clone))
+			frozen = string(clone.JSON())
 		}
 	}
-	want := string(harness.EncodeState(straight))
+	want := string(straight.JSON())
 	for name, st := range map[string]*harness.State{"from its bytes": decoded, "through snapshots": snapped} {
-		if got := string(harness.EncodeState(st)); got != want {
+		if got := string(st.JSON()); got != want {
 			t.Fatalf("folded %s\n%s\nwant\n%s", name, got, want)
 		}
 	}
@@ -161,7 +161,7 @@ func checkFold(t *testing.T, rng *rand.Rand, events []harness.Event) {
 			t.Fatalf("message %d was sealed as\n%s\nand became\n%s", i, sealed[i], got)
 		}
 	}
-	if got := string(harness.EncodeState(clone)); got != frozen {
+	if got := string(clone.JSON()); got != frozen {
 		t.Fatalf("a clone changed from\n%s\nto\n%s", frozen, got)
 	}
 }

@@ -82,8 +82,9 @@ type State struct {
 	Messages []*Message `json:"messages,omitempty"`
 
 	calls  map[CallID]*Call // of the active turn
-	trail  *Trail           // see [State.Trail]
-	unread []byte           // if trail is nil: its JSON
+	trail  *Trail           // see [State.Trail]; nil until somebody asks
+	unread []byte           // if trail is nil: its stored lines
+	fresh  []trace          // and what came since
 }
 
 // ActiveTurn is the turn a session is in.
@@ -219,7 +220,7 @@ func (s *State) Clone() *State {
 	}
 	c.Queue, c.Pending, c.Decided = slices.Clone(s.Queue), slices.Clone(s.Pending), slices.Clone(s.Decided)
 	c.Grants, c.Keys = slices.Clone(s.Grants), slices.Clone(s.Keys)
-	c.trail = s.trail.clone()
+	c.trail, c.fresh = s.trail.clone(), slices.Clone(s.fresh)
 	c.Messages = make([]*Message, len(s.Messages))
 	for i, m := range s.Messages {
 		c.Messages[i] = m.clone()
@@ -252,11 +253,7 @@ func (s *State) Seal(n int) {
 // EncodeState is the form of s that [DecodeState] reads, a snapshot's head: the
 // state in a line, and its trail behind it.
 func EncodeState(s *State) []byte {
-	b := appendJSON(nil, s)
-	if trail := s.encodedTrail(); len(trail) > 0 {
-		b = append(append(b, '\n'), trail...)
-	}
-	return b
+	return s.appendTrail(appendJSON(nil, s))
 }
 
 // DecodeState reads what [EncodeState] wrote. It takes b over: the trail is

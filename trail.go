@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -26,22 +27,91 @@ type Trail struct {
 	Artifacts   []Placed[Artifact]          `json:"artifacts,omitempty"`   // the latest
 }
 
-// Trail is s's trail, which belongs to s. It is decoded at the first call:
-// nobody who wakes a session, or connects to it, pays for what only a few look
-// at.
+// trace is one line of a stored trail: something that the trail remembers.
+type trace struct {
+	Point      *Point                     `json:"point,omitempty"`
+	Checkpoint *Placed[SessionCheckpoint] `json:"checkpoint,omitempty"`
+	Subagent   *Placed[SubagentEvent]     `json:"subagent,omitempty"`
+	Artifact   *Placed[Artifact]          `json:"artifact,omitempty"`
+}
+
+// Bounds of a trail that nobody asks for: how much of it a state remembers
+// without looking at what is stored, and how many lines are stored before those
+// that are no longer wanted are dropped. A trail has at most 112 to keep, so
+// that reading it for that is rare.
+const (
+	maxFresh  = 64
+	maxStored = 128
+)
+
+// leave adds to the trail. What is stored of it stays as it is until somebody
+// asks for the trail: nobody who wakes a session, or connects to it, pays for
+// what only a few look at.
+func (s *State) leave(t trace) {
+	if s.trail == nil && len(s.fresh) < maxFresh {
+		s.fresh = append(s.fresh, t)
+		return
+	}
+	s.Trail().take(t)
+}
+
+// Trail is s's trail, which belongs to s.
 func (s *State) Trail() *Trail {
 	if s.trail == nil {
 		s.trail = new(Trail)
-		if len(s.unread) > 0 && json.Unmarshal(s.unread, s.trail) != nil {
-			*s.trail = Trail{} // stores check what they load, so only a broken build gets here
+		for line := range bytes.Lines(s.unread) {
+			var t trace
+			if json.Unmarshal(line, &t) == nil { // stores check what they load, so only a broken build has others
+				s.trail.take(t)
+			}
 		}
-		s.unread = nil
+		for _, t := range s.fresh {
+			s.trail.take(t)
+		}
+		s.unread, s.fresh = nil, nil
 	}
 	return s.trail
 }
 
-func (t *Trail) empty() bool {
-	return len(t.Points)+len(t.Checkpoints)+len(t.Subagents)+len(t.Artifacts) == 0
+// take adds a trace, and forgets what there are too many of.
+func (t *Trail) take(x trace) {
+	switch {
+	case x.Point != nil:
+		t.Points = remember(t.Points, *x.Point, MaxPoints)
+	case x.Checkpoint != nil:
+		t.Checkpoints = remember(t.Checkpoints, *x.Checkpoint, MaxCheckpoints)
+	case x.Subagent != nil:
+		t.takeSubagent(*x.Subagent)
+	case x.Artifact != nil:
+		t.takeArtifact(*x.Artifact)
+	}
+}
+
+// takeSubagent keeps the latest word about each agent; what it leaves out is
+// as before.
+func (t *Trail) takeSubagent(now Placed[SubagentEvent]) {
+	i := slices.IndexFunc(t.Subagents, func(a Placed[SubagentEvent]) bool { return a.Payload.AgentID == now.Payload.AgentID })
+	if i < 0 {
+		t.Subagents = remember(t.Subagents, now, MaxSubagents)
+		return
+	}
+	before := t.Subagents[i]
+	now.Since = before.Since
+	set(&before.Payload.Status, now.Payload.Status)
+	set(&before.Payload.ParentSessionID, now.Payload.ParentSessionID)
+	set(&before.Payload.Task, now.Payload.Task)
+	set(&before.Payload.Summary, now.Payload.Summary)
+	now.Payload = before.Payload
+	t.Subagents[i] = now
+}
+
+// takeArtifact keeps the latest artifacts, each under its id once.
+func (t *Trail) takeArtifact(now Placed[Artifact]) {
+	if i := slices.IndexFunc(t.Artifacts, func(b Placed[Artifact]) bool { return b.Payload.ArtifactID == now.Payload.ArtifactID }); i >= 0 {
+		now.Since = t.Artifacts[i].Since
+		t.Artifacts = slices.Delete(t.Artifacts, i, i+1)
+	}
+	t.Artifacts = remember(t.Artifacts, now, MaxArtifacts)
 }
 
 func (t *Trail) clone() *Trail {
@@ -51,22 +121,41 @@ func (t *Trail) clone() *Trail {
 	return &Trail{slices.Clone(t.Points), slices.Clone(t.Checkpoints), slices.Clone(t.Subagents), slices.Clone(t.Artifacts)}
 }
 
-// encodedTrail is the trail's JSON, nothing for an empty one.
-func (s *State) encodedTrail() []byte {
-	switch {
-	case s.trail == nil:
-		return s.unread
-	case s.trail.empty():
-		return nil
+// appendTrail appends the trail as lines, each behind a line feed.
+func (s *State) appendTrail(b []byte) []byte {
+	if s.trail == nil && bytes.Count(s.unread, []byte("\n"))+len(s.fresh) > maxStored {
+		s.Trail() // it is time to forget
 	}
-	return appendJSON(nil, s.trail)
+	line := func(t trace) { b = appendJSON(append(b, '\n'), t) }
+	if s.trail == nil {
+		if len(s.unread) > 0 {
+			b = append(append(b, '\n'), s.unread...)
+		}
+		for _, t := range s.fresh {
+			line(t)
+		}
+		return b
+	}
+	for i := range s.trail.Points {
+		line(trace{Point: &s.trail.Points[i]})
+	}
+	for i := range s.trail.Checkpoints {
+		line(trace{Checkpoint: &s.trail.Checkpoints[i]})
+	}
+	for i := range s.trail.Subagents {
+		line(trace{Subagent: &s.trail.Subagents[i]})
+	}
+	for i := range s.trail.Artifacts {
+		line(trace{Artifact: &s.trail.Artifacts[i]})
+	}
+	return b
 }
 
 // JSON is the whole state as one object, for people and their tools.
 func (s *State) JSON() []byte {
 	b := appendJSON(nil, s)
-	if trail := s.encodedTrail(); len(trail) > 0 {
-		b = append(append(b[:len(b)-1], `,"trail":`...), trail...)
+	if t := s.Trail(); len(t.Points)+len(t.Checkpoints)+len(t.Subagents)+len(t.Artifacts) > 0 {
+		b = appendJSON(append(b[:len(b)-1], `,"trail":`...), t)
 		b = append(b, '}')
 	}
 	return b
@@ -110,8 +199,7 @@ const (
 )
 
 func (s *State) point(kind CursorKind, e Event, request ApprovalID, label string) {
-	t := s.Trail()
-	t.Points = remember(t.Points, Point{kind, e.Session, e.Seq, e.Time, e.Turn, request, short(label)}, MaxPoints)
+	s.leave(trace{Point: &Point{kind, e.Session, e.Seq, e.Time, e.Turn, request, short(label)}})
 }
 
 // short is the first line of a text, cut to what a state remembers.
@@ -132,34 +220,18 @@ func (s *State) applyCheckpoint(e Event, p *SessionCheckpoint) {
 	if p.ResumeCursor != nil {
 		c.ResumeCursor = new(brief(*p.ResumeCursor))
 	}
-	t := s.Trail()
-	t.Checkpoints = remember(t.Checkpoints, placed(e, c), MaxCheckpoints)
+	s.leave(trace{Checkpoint: new(placed(e, c))})
 }
 
-// applySubagent keeps the latest word about each agent; what it leaves out is
-// as before.
 func (s *State) applySubagent(e Event, p *SubagentEvent) {
 	if len(p.AgentID) > MaxID {
 		return
 	}
-	now := placed(e, SubagentEvent{p.AgentID, brief(p.Status), SessionID(brief(string(p.ParentSessionID))), brief(p.Task), cutText(validText(p.Summary), MaxSummary)})
-	t := s.Trail()
-	i := slices.IndexFunc(t.Subagents, func(a Placed[SubagentEvent]) bool { return a.Payload.AgentID == p.AgentID })
-	if i < 0 {
-		t.Subagents = remember(t.Subagents, now, MaxSubagents)
-		return
-	}
-	before := t.Subagents[i]
-	now.Since = before.Since
-	set(&before.Payload.Status, now.Payload.Status)
-	set(&before.Payload.ParentSessionID, now.Payload.ParentSessionID)
-	set(&before.Payload.Task, now.Payload.Task)
-	set(&before.Payload.Summary, now.Payload.Summary)
-	now.Payload = before.Payload
-	t.Subagents[i] = now
+	s.leave(trace{Subagent: new(placed(e, SubagentEvent{
+		p.AgentID, brief(p.Status), SessionID(brief(string(p.ParentSessionID))), brief(p.Task), cutText(validText(p.Summary), MaxSummary),
+	}))})
 }
 
-// applyArtifact keeps the latest artifacts, each under its id once.
 func (s *State) applyArtifact(e Event, p *Artifact) {
 	if len(p.ArtifactID) > MaxID {
 		return
@@ -172,10 +244,5 @@ func (s *State) applyArtifact(e Event, p *Artifact) {
 	if n := len(a.Metadata); n == 0 || n > MaxMetadata {
 		a.Metadata = nil
 	}
-	now, t := placed(e, a), s.Trail()
-	if i := slices.IndexFunc(t.Artifacts, func(b Placed[Artifact]) bool { return b.Payload.ArtifactID == a.ArtifactID }); i >= 0 {
-		now.Since = t.Artifacts[i].Since
-		t.Artifacts = slices.Delete(t.Artifacts, i, i+1)
-	}
-	t.Artifacts = remember(t.Artifacts, now, MaxArtifacts)
+	s.leave(trace{Artifact: new(placed(e, a))})
 }

@@ -154,13 +154,13 @@ func TestGates(t *testing.T) {
 			return branches.get(tb, none, measureBranch).grown
 		}, 4 << 10, false},
 		{"resident bytes per parked session and event stream", func(tb testing.TB) float64 {
-			return parkedSSE.get(tb, "hold-sse", measureParkedSSE).rss
+			return parkedSSE.get(tb, "harness", measureParkedSSE).rss
 		}, 1024, false},
 		{"goroutines per parked session and event stream", func(tb testing.TB) float64 {
-			return parkedSSE.get(tb, "hold-sse", measureParkedSSE).goroutines
+			return parkedSSE.get(tb, "harness", measureParkedSSE).goroutines
 		}, 0.001, false}, // a few of the process's own come and go
 		{"resident bytes per event stream of net/http, times ours", func(tb testing.TB) float64 {
-			return parkedSSE.get(tb, "hold-sse-plain", measureParkedSSE).rss / parkedSSE.get(tb, "hold-sse", measureParkedSSE).rss
+			return parkedSSE.get(tb, "nethttp", measureParkedSSE).rss / parkedSSE.get(tb, "harness", measureParkedSSE).rss
 		}, 20, true},
 		{"events to 1,000 readers of a stream, times a loop on net/http", func(tb testing.TB) float64 {
 			f := fanoutsSSE.get(tb, 1000, measureFanoutSSE)

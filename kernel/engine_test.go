@@ -119,7 +119,7 @@ func TestEngineCannotHurtTheSession(t *testing.T) {
 		if got := call.Output.String(); got != "\ufffd\ufffd\ufffd" || string(call.Input) != `{"a":1}` {
 			t.Errorf("output %q, input %s", got, call.Input)
 		}
-		if got, want := string(harness.EncodeState(st)), string(harness.EncodeState(foldAgain(t, r.log()))); got != want {
+		if got, want := string(st.JSON()), string(foldAgain(t, r.log()).JSON()); got != want {
 			t.Errorf("a watcher has\n%s\nthe log says\n%s", got, want)
 		}
 	})

@@ -225,7 +225,7 @@ func TestAtIsTheFoldOfThePrefix(t *testing.T) {
 			if turn := want.Turn; turn != nil && got.Turn.First != turn.First {
 				t.Errorf("at %d the turn begins at %d, want %d", seq, got.Turn.First, turn.First)
 			}
-			if g, w := string(harness.EncodeState(got)), string(harness.EncodeState(want)); g != w {
+			if g, w := string(got.JSON()), string(want.JSON()); g != w {
 				t.Fatalf("at %d the state is\n%s\nwant\n%s", seq, g, w)
 			}
 		}

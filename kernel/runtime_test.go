@@ -188,7 +188,7 @@ func whole(t testing.TB, k *kernel.Kernel, st *harness.State) string {
 	all := fmt.Sprint(r.messages(st))
 	st = st.Clone()
 	st.Sealed, st.Messages = 0, nil
-	return all + string(harness.EncodeState(st))
+	return all + string(st.JSON())
 }
 
 // Random latencies, clients, engines, failing appends: every command is

@@ -97,8 +97,8 @@ func TestFailedAppendInTheMiddleOfATurn(t *testing.T) {
 				if err := <-stopped; err == nil {
 					t.Error("the engine was answered")
 				}
-				shown := string(harness.EncodeState(foldAgain(t, r.log()[:last.Seq])))
-				if got := string(harness.EncodeState(last)); got != shown {
+				shown := string(foldAgain(t, r.log()[:last.Seq]).JSON())
+				if got := string(last.JSON()); got != shown {
 					t.Errorf("shown\n%s\nthe log has\n%s", got, shown)
 				}
 				r.submit("again")

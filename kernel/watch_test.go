@@ -84,7 +84,7 @@ func TestThousandWatchersSeeTheSame(t *testing.T) {
 						return
 					}
 					if st = follow(st, up); st.Turns == 1 && st.Turn == nil {
-						ends[i] = string(harness.EncodeState(st))
+						ends[i] = string(st.JSON())
 						return
 					}
 				}
@@ -95,7 +95,7 @@ func TestThousandWatchersSeeTheSame(t *testing.T) {
 		pass(500 * time.Millisecond)
 		r.allow()
 		wg.Wait()
-		want := string(harness.EncodeState(foldAgain(t, r.log())))
+		want := string(foldAgain(t, r.log()).JSON())
 		for i, got := range ends {
 			if got != want {
 				t.Fatalf("watcher %d has\n%s\nwant\n%s", i, got, want)

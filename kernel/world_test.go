@@ -599,10 +599,10 @@ func (w *world) checkLog() {
 	if st.Turn == nil && len(st.Pending) > 0 {
 		w.failf("a question is left without a turn")
 	}
-	want := string(harness.EncodeState(st))
+	want := string(st.JSON())
 	unsealed := w.m.state.Clone()
 	if unsealed.Sealed == 0 {
-		if got := string(harness.EncodeState(unsealed)); got != want {
+		if got := string(unsealed.JSON()); got != want {
 			w.failf("the machine's state is not the fold of its log\ngot  %s\nwant %s", got, want)
 		}
 	}
@@ -610,7 +610,7 @@ func (w *world) checkLog() {
 		if wt.state.Sealed > 0 {
 			continue
 		}
-		if got := string(harness.EncodeState(wt.state)); got != want {
+		if got := string(wt.state.JSON()); got != want {
 			w.failf("a watcher's state is not the fold of the log\ngot  %s\nwant %s", got, want)
 		}
 	}

@@ -1,0 +1,209 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"harness"
+	"harness/gateway"
+)
+
+var alice = harness.Caller{Name: "alice's laptop", User: "alice", Role: harness.Approver}
+
+// loggedIn is the cookie header of a browser that was logged in by a code.
+func (s *site) loggedIn() map[string][]string {
+	s.t.Helper()
+	_, code, _ := strings.Cut(s.logins.LoginURL("http://"+s.host+"/", harness.Caller{Name: "owner", Role: harness.Admin}), "#code=")
+	resp := s.post("/login", `{"code":"`+code+`","next":"/x"}`, one("Origin", "http://"+s.host))
+	if resp.StatusCode != 200 || len(resp.Cookies()) != 1 {
+		b, _ := io.ReadAll(resp.Body)
+		s.t.Fatalf("login: %d %s", resp.StatusCode, b)
+	}
+	c := resp.Cookies()[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure || c.Domain != "" || !strings.HasSuffix(c.Name, s.host[strings.LastIndexByte(s.host, ':')+1:]) {
+		s.t.Errorf("cookie %+v", c)
+	}
+	return one("Cookie", c.Name+"="+c.Value)
+}
+
+func (s *site) post(path, body string, h map[string][]string) *http.Response {
+	return s.do(request{method: "POST", path: path, body: body, header: with(h, "Content-Type", "application/json")})
+}
+
+func TestACodeIsGoodOnceFromOurPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
+	ours := one("Origin", "http://"+s.host)
+	code := s.logins.Code(alice)
+	body := `{"code":"` + code + `"}`
+	for name, c := range map[string]struct {
+		body string
+		h    map[string][]string
+		want int
+	}{
+		"no origin":       {body, one("Content-Type", "application/json"), 403},
+		"another's page":  {body, with(one("Origin", "https://evil.example"), "Content-Type", "application/json"), 403},
+		"a form":          {body, with(ours, "Content-Type", "text/plain"), 415},
+		"no type":         {body, ours, 415},
+		"twice in it":     {`{"code":"x","code":"` + code + `"}`, with(ours, "Content-Type", "application/json"), 400},
+		"not JSON":        {`code=` + code, with(ours, "Content-Type", "application/json"), 400},
+		"too much":        {`{"code":"` + strings.Repeat("x", 5000) + `"}`, with(ours, "Content-Type", "application/json"), 413},
+		"another code":    {`{"code":"` + code + `x"}`, with(ours, "Content-Type", "application/json"), 401},
+		"no code":         {`{}`, with(ours, "Content-Type", "application/json"), 401},
+		"code as a token": {``, with(ours, "Authorization", "Bearer "+code), 415},
+	} {
+		if resp := s.do(request{method: "POST", path: "/login", body: c.body, header: c.h}); resp.StatusCode != c.want || len(resp.Cookies()) > 0 {
+			t.Errorf("%s: %d, want %d", name, resp.StatusCode, c.want)
+		}
+	}
+	resp := s.post("/login", body, ours)
+	var answer struct{ Next string }
+	if json.NewDecoder(resp.Body).Decode(&answer); resp.StatusCode != 200 || answer.Next != "/" {
+		t.Fatalf("%d %+v", resp.StatusCode, answer)
+	}
+	cookie := one("Cookie", resp.Cookies()[0].Name+"="+resp.Cookies()[0].Value)
+	who := s.do(request{method: "GET", path: "/whoami", header: cookie})
+	if b, _ := io.ReadAll(who.Body); who.StatusCode != 200 || !strings.Contains(string(b), `"user":"alice"`) {
+		t.Errorf("%d %s", who.StatusCode, b)
+	}
+	if resp := s.post("/logout", "", with(cookie, "Origin", "http://"+s.host)); resp.StatusCode != 200 || resp.Cookies()[0].MaxAge >= 0 {
+		t.Errorf("logout: %d %v", resp.StatusCode, resp.Cookies())
+	}
+	if who := s.do(request{method: "GET", path: "/whoami", header: cookie}); who.StatusCode != 401 {
+		t.Errorf("after logging out: %d", who.StatusCode)
+	}
+}
+
+func TestACallerGetsACodeForAnotherBrowser(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
+	resp := s.do(request{method: "POST", path: "/login/code", header: s.bearer()})
+	var answer struct{ Code string }
+	if json.NewDecoder(resp.Body).Decode(&answer); resp.StatusCode != 200 {
+		t.Fatal(resp.StatusCode)
+	}
+	if _, c, ok := s.logins.Exchange(answer.Code); !ok || c.Name != "owner" || c.Role != harness.Admin {
+		t.Errorf("%+v %t", c, ok)
+	}
+}
+
+func bareLogins(t testing.TB, secure bool) *gateway.Logins {
+	t.Helper()
+	names, err := gateway.NewNames(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7717}, secure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gateway.NewLogins(names)
+}
+
+func known(l *gateway.Logins, secret string) bool {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.AddCookie(&http.Cookie{Name: l.CookieName(), Value: secret})
+	return l.Known(r)
+}
+
+// TestTimesOfALogin is attack 11, and the ends of logins.
+func TestTimesOfALogin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := bareLogins(t, false)
+		exchange := func(after time.Duration) (string, bool) {
+			code := l.Code(alice)
+			time.Sleep(after) // sleep: the bubble's clock is what is tested
+			s, _, ok := l.Exchange(code)
+			return s, ok
+		}
+		if _, ok := exchange(time.Minute - 1); !ok {
+			t.Error("not good for a minute")
+		}
+		if _, ok := exchange(time.Minute); ok {
+			t.Error("good for longer than a minute")
+		}
+
+		// A code that comes again at once ends the login that was had for it.
+		for after, want := range map[time.Duration]bool{time.Second - 1: false, time.Second: true} {
+			code := l.Code(alice)
+			s, _, ok := l.Exchange(code)
+			time.Sleep(after) // sleep: as above
+			if _, _, again := l.Exchange(code); again || !ok || known(l, s) != want {
+				t.Errorf("used again after %s: login there %t, want %t", after, known(l, s), want)
+			}
+		}
+
+		s, _ := exchange(0)
+		for range 13 { // it slides
+			time.Sleep(12*time.Hour - 1) // sleep: as above
+			if !known(l, s) {
+				t.Fatal("logged out while in use")
+			}
+		}
+		time.Sleep(12 * time.Hour) // sleep: as above
+		if known(l, s) {
+			t.Error("logged in after a week")
+		}
+		s, _ = exchange(0)
+		time.Sleep(12 * time.Hour) // sleep: as above
+		if known(l, s) {
+			t.Error("logged in after half a day away")
+		}
+	})
+}
+
+func TestLoginsAreBounded(t *testing.T) {
+	t.Parallel()
+	l := bareLogins(t, false)
+	first := l.Code(alice)
+	for range 64 {
+		l.Code(alice)
+	}
+	if _, _, ok := l.Exchange(first); ok {
+		t.Error("65 codes wait")
+	}
+	oldest := l.Begin(alice)
+	for range 1024 {
+		l.Begin(alice)
+	}
+	if l.Len() != 1024 || known(l, oldest) {
+		t.Errorf("%d logins, the oldest there: %t", l.Len(), known(l, oldest))
+	}
+	l.EndOf("somebody else's")
+	if l.Len() != 1024 {
+		t.Errorf("%d logins", l.Len())
+	}
+	l.EndOf(alice.Name)
+	if l.Len() != 0 {
+		t.Errorf("%d logins after their token was revoked", l.Len())
+	}
+}
+
+func TestTheCookieOfASecureServer(t *testing.T) {
+	t.Parallel()
+	if name := bareLogins(t, true).CookieName(); name != "__Host-harness_7717" {
+		t.Error(name)
+	}
+}
+
+// TestNextIsOnThisServer is attack 12.
+func TestNextIsOnThisServer(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]string{
+		"/": "/", "/sessions/ses_1": "/sessions/ses_1", "/a%20b": "/a%20b", "": "/",
+		"//evil.com": "/", `/\evil.com`: "/", "https:evil": "/", "https://evil.com/": "/", "/%2f%2fevil.com": "/%2f%2fevil.com", "javascript:alert(1)": "/", `\\evil`: "/",
+		"/\t/evil.com": "/", "///evil.com": "/", "evil.com": "/", "/x\ny": "/", "/%5cevil.com": "/", "/?next=https://evil.com": "/",
+	} {
+		got := gateway.LocalPath(next)
+		if next == "/%2f%2fevil.com" { // its decoded form begins with another server's name
+			want = "/"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", next, got, want)
+		}
+	}
+}
