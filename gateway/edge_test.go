@@ -508,4 +508,3 @@ func TestEveryLimitHasAReasonAndAnAnswer(t *testing.T) {
 		}
 	}
 }
-

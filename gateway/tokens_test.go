@@ -59,13 +59,19 @@ func TestAServerDoesNotStartWithAnOpenToken(t *testing.T) {
 		t.Skip("modes mean nothing here")
 	}
 	for name, spoil := range map[string]func(dir string) error{
-		"group":   func(dir string) error { return os.Chmod(filepath.Join(dir, "token"), 0o640) },
-		"world":   func(dir string) error { return os.Chmod(filepath.Join(dir, "token"), 0o604) },
-		"named":   func(dir string) error { return os.Chmod(filepath.Join(dir, "tokens.json"), 0o644) },
-		"short":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "token"), []byte("hk_short"), 0o600) },
-		"foreign": func(dir string) error { return os.WriteFile(filepath.Join(dir, "token"), []byte(strings.Repeat("x", 60)), 0o600) },
-		"torn":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[{`), 0o600) },
-		"twice":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[],"Tokens":[]}`), 0o600) },
+		"group": func(dir string) error { return os.Chmod(filepath.Join(dir, "token"), 0o640) },
+		"world": func(dir string) error { return os.Chmod(filepath.Join(dir, "token"), 0o604) },
+		"named": func(dir string) error { return os.Chmod(filepath.Join(dir, "tokens.json"), 0o644) },
+		"short": func(dir string) error { return os.WriteFile(filepath.Join(dir, "token"), []byte("hk_short"), 0o600) },
+		"foreign": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "token"), []byte(strings.Repeat("x", 60)), 0o600)
+		},
+		"torn": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[{`), 0o600)
+		},
+		"twice": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[],"Tokens":[]}`), 0o600)
+		},
 		"role": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[{"name":"x","user":"u","role":"root","sha256":"`+strings.Repeat("0", 64)+`"}]}`), 0o600)
 		},

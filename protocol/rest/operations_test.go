@@ -43,8 +43,15 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	request := s.asks(id)
 	s.must(200, nil, "GET", "/approvals", "")
 	s.must(200, nil, "GET", on, "")
-	s.must(200, nil, "POST", "/approvals/"+request, `{"decision":"allow"}`)
+	s.must(200, nil, "POST", "/approvals/"+request, `{"decision":"allow","scope":"always"}`)
 	s.idle(id)
+	var left struct {
+		Rules []struct {
+			ID string `json:"rule_id"`
+		}
+	}
+	s.must(200, &left, "GET", "/rules", "")
+	s.must(204, nil, "DELETE", "/rules/"+left.Rules[0].ID, "")
 	archive := s.must(200, nil, "GET", on+"/export", "")
 	s.must(204, nil, "DELETE", "/sessions/"+branch.SessionID, "")
 	for _, path := range []string{chat, on} {
@@ -71,7 +78,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 			s.refused(406, "not_acceptable", "", "GET", path+id+rest, "", "Accept", "image/png")
 		}
 	}
-	for _, path := range []string{"/openapi.json", "/stream-events", "/chat/sessions", "/sessions", "/approvals"} {
+	for _, path := range []string{"/openapi.json", "/stream-events", "/chat/sessions", "/sessions", "/approvals", "/rules"} {
 		s.refused(406, "not_acceptable", "", "GET", path, "", "Accept", "text/html")
 	}
 	text := `{"prompt":"go"}`
@@ -108,6 +115,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		t.Error("429 without Retry-After")
 	}
 	s.refused(404, "not_found", "", "DELETE", "/sessions/"+nobody, "")
+	s.refused(404, "not_found", "", "DELETE", "/rules/rul_none", "")
 	s.refused(404, "not_found", "", "PATCH", "/sessions/"+nobody, `{"title":"x"}`)
 	s.refused(400, "invalid", "body", "PATCH", on, `{}`)
 	s.refused(404, "approval_not_found", "", "POST", "/approvals/apr_1", `{"decision":"allow"}`)

@@ -46,6 +46,10 @@ var routes = []route{
 
 	get("/approvals", "listApprovals", "What waits for an answer, over all sessions.", (*Server).listApprovals),
 	act("POST", "/approvals/{request_id}", "answerApproval", "Decide. The first answer wins; the same again is fine.", http.StatusOK, (*Server).answer, harness.ErrNoApproval, harness.ErrDecided),
+	get("/rules", "listRules", "The rules that answers with scope always left behind, oldest first.", (*Server).listRules),
+	raw("DELETE", "/rules/{rule_id}", "revokeRule", "Revoke a rule: its tool is asked about again.", []answer{
+		{http.StatusNoContent, "", nil, "it does not stand any more"},
+	}, (*Server).revokeRule, harness.ErrNotFound),
 	get("/stream-events", "listStreamEvents", "The inventory of events.", (*Server).inventory),
 	raw("GET", "/openapi.json", "getDescription", "This description.", []answer{{http.StatusOK, mediaJSON, reflect.TypeFor[document](), "OpenAPI 3.1"}}, (*Server).describeAPI),
 }
