@@ -108,7 +108,7 @@ func TestGates(t *testing.T) {
 		}, 1000, false},
 		{"sparse latency: p50, times a bare write", func(tb testing.TB) float64 {
 			l := sparse.get(tb, none, measureLatency)
-			return float64(l.p50) / float64(l.raw50)
+			return float64(l.p50) / float64(l.bare50)
 		}, 1.1, false},
 		{"64 sessions' durable commands, times a flush each", func(tb testing.TB) float64 {
 			a := durable.get(tb, 64, measureAppends)

@@ -445,4 +445,3 @@ func TestABrowserLogsInAtTheProvider(t *testing.T) {
 		t.Errorf("after many failures: %d", last)
 	}
 }
-

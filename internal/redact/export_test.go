@@ -1,0 +1,4 @@
+package redact
+
+// Held is how many bytes a stream holds back.
+func (s *Stream) Held() int { return len(s.held) }
