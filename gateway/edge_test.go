@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"harness"
 	"harness/gateway"
@@ -381,23 +380,6 @@ func TestManyFailuresCostNoMemory(t *testing.T) {
 	knock(100_000)
 	if after := heap(); after > before+1<<20 {
 		t.Errorf("the heap grew from %d to %d", before, after)
-	}
-}
-
-func TestASlowHeadIsCutOff(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
-	c, err := net.Dial("tcp", s.host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	began := time.Now()
-	fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: %s\r\nX-Slow: ", s.host)
-	c.SetReadDeadline(began.Add(4 * gateway.HeaderFor))
-	b, err := io.ReadAll(c)
-	if d := time.Since(began); err != nil || d > 3*gateway.HeaderFor || strings.Contains(string(b), "200") {
-		t.Errorf("after %s: %q, %v", d, b, err)
 	}
 }
 

@@ -1,6 +1,9 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // MaxOwners is the bound of remembered owners.
 const MaxOwners = maxOwners
@@ -13,3 +16,27 @@ func (l *Logins) Known(r *http.Request) bool {
 	_, ok := l.caller(r)
 	return ok
 }
+
+// OpenSmallLogFile is OpenLogFile with other bounds.
+func OpenSmallLogFile(path string, size int64, keep int) (*LogFile, error) {
+	l, err := OpenLogFile(path)
+	if err == nil {
+		l.max, l.keep = size, keep
+	}
+	return l, err
+}
+
+// Meter is a meter.
+type Meter struct{ m *meter }
+
+func NewMeter(burst int, every time.Duration) Meter { return Meter{newMeter(burst, every)} }
+
+func (m Meter) Take(now time.Time, who string) bool { return m.m.take(now, who) }
+
+func (m Meter) Wait(now time.Time, who string) time.Duration {
+	_, wait := m.m.full(now, who)
+	return wait
+}
+
+// Party is whom an address counts as.
+func Party(remote string) string { return party(remote) }

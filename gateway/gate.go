@@ -68,6 +68,11 @@ func (g *Gate) Allow(ctx context.Context, a Action, id harness.SessionID) error 
 	return err
 }
 
+// MayWatch is Allow for watching.
+func (g *Gate) MayWatch(ctx context.Context, id harness.SessionID) error {
+	return g.Allow(ctx, Watch, id)
+}
+
 // enter is the caller of ctx, if it may do both to a session, or to none.
 func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) (harness.Caller, error) {
 	c, err := callerFor(ctx, a)

@@ -27,15 +27,12 @@ type room interface {
 	close(now bool)
 }
 
-// defaultServer is where `harness serve` listens unless told otherwise.
-const defaultServer = "http://127.0.0.1:7717"
-
 // attach follows a session and lets a person talk to it.
 func attach(ctx context.Context, p *program, args []string) error {
 	f := p.flags("attach", "[flags] [SESSION]", "Follow a session: what was said so far, and then everything as it happens. Without SESSION it is the newest.\n"+
 		"A line you type is sent: it starts a turn, or steers the one that runs. y, n and a answer questions, Esc cancels the turn.\n"+
 		"Ctrl-C leaves; a session of a server goes on, a local turn is cancelled first.\n"+
-		"Without --connect, --cwd and --store it is the server on 127.0.0.1:7717 if there is one, else the threads of this directory.",
+		"Without --connect, --cwd and --store it is the server of your data directory if one runs, else the threads of this directory.",
 		"harness attach",
 		"harness attach --connect http://127.0.0.1:7717 ses_01…",
 		"harness attach --cwd ~/project")
@@ -53,17 +50,26 @@ func attach(ctx context.Context, p *program, args []string) error {
 	}
 	local := false
 	f.Visit(func(g *flag.Flag) { local = local || g.Name == "cwd" || g.Name == "store" })
-	url := *b.connect
-	if url == "" && !local && *b.store == "" {
-		if c, err := dialRPC(ctx, defaultServer); err == nil {
-			c.Close()
-			url = defaultServer
+	server, there := remote{}, *b.connect != ""
+	switch {
+	case there:
+		var err error
+		if server, err = p.remote(*b.connect); err != nil {
+			return err
 		}
+	case !local && *b.store == "":
+		server, there = p.nearby()
 	}
 	d := newDesk(p, false)
 	defer d.close()
 	ctx = context.WithoutCancel(ctx) // signals are ours to deal with
-	r, err := enter(ctx, b, url, id, d)
+	var r room
+	var err error
+	if there {
+		r, err = watchServer(ctx, server, id, d.t)
+	} else {
+		r, err = openThread(ctx, b, id, d.t)
+	}
 	if err != nil {
 		return err
 	}
@@ -76,16 +82,13 @@ func attach(ctx context.Context, p *program, args []string) error {
 	return errors.Join(err, d.close())
 }
 
-// enter opens the session, of a server or of a directory.
-func enter(ctx context.Context, b backend, url, id string, d *desk) (room, error) {
-	if url != "" {
-		return watchServer(ctx, url, id, d.t)
-	}
+// openThread opens a thread of a directory.
+func openThread(ctx context.Context, b backend, id string, t *transcript) (room, error) {
 	pe, err := b.start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return openLocal(pe, id, d.t), nil
+	return openLocal(pe, id, t), nil
 }
 
 // guest is the person in a room.

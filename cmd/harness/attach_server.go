@@ -21,24 +21,24 @@ type served struct {
 }
 
 // watchServer follows a session, or the newest. The first message is its state.
-func watchServer(ctx context.Context, url, id string, t *transcript) (*served, error) {
+func watchServer(ctx context.Context, r remote, id string, t *transcript) (*served, error) {
 	if id == "" {
 		var err error
-		if id, err = newestOf(ctx, url); err != nil {
-			return nil, fmt.Errorf("%s: %w", url, err)
+		if id, err = newestOf(ctx, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.url, err)
 		}
 	}
-	s, err := dialSock(ctx, url, id)
+	s, err := dialSock(ctx, r, id)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
+		return nil, fmt.Errorf("%s: %w", r.url, err)
 	}
-	t.remark(dim, "session "+id+" on "+url)
+	t.remark(dim, "session "+id+" on "+r.url)
 	return &served{mirror: newMirror(t), sock: s, steer: map[string]string{}}, nil
 }
 
 // newestOf asks a server for the session that changed last.
-func newestOf(ctx context.Context, url string) (string, error) {
-	c, err := dialRPC(ctx, url)
+func newestOf(ctx context.Context, r remote) (string, error) {
+	c, err := dialRPC(ctx, r)
 	if err != nil {
 		return "", err
 	}

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gobwas/ws"
-
-	"harness"
 )
 
 // sock is the client's end of a WebSocket. One goroutine reads; anybody sends.
@@ -34,15 +32,18 @@ const (
 
 // dialSock opens the socket of a session. It shows the newest messages; who
 // wants all of a long one asks for its export.
-func dialSock(ctx context.Context, address, id string) (*sock, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" || u.Host == "" {
-		return nil, fmt.Errorf("not an http address: %w", harness.ErrInvalid)
+func dialSock(ctx context.Context, at remote, id string) (*sock, error) {
+	u, err := at.parse()
+	if err != nil {
+		return nil, err
 	}
 	d := ws.Dialer{Timeout: dialFor}
-	conn, buffered, _, err := d.Dial(ctx, "ws://"+u.Host+"/ws?window=64&sessionId="+url.QueryEscape(id))
-	if status, ok := errors.AsType[ws.StatusError](err); ok && int(status) == http.StatusNotFound {
-		return nil, fmt.Errorf("session %s: %w", id, harness.ErrNotFound)
+	if at.token != "" {
+		d.Header = ws.HandshakeHeaderHTTP{"Authorization": {"Bearer " + at.token}}
+	}
+	conn, buffered, _, err := d.Dial(ctx, "ws"+strings.TrimPrefix(u.Scheme, "http")+"://"+u.Host+"/ws?window=64&sessionId="+url.QueryEscape(id))
+	if status, ok := errors.AsType[ws.StatusError](err); ok {
+		return nil, fmt.Errorf("session %s: %w", id, refusal(int(status), status.Error()))
 	}
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestOnlyThisServersPagesGetThrough(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			opts := &websocket.DialOptions{HTTPHeader: c.header.Clone(), Host: c.header.Get("Host")}
+			opts := &websocket.DialOptions{HTTPHeader: p.bearer(c.header), Host: c.header.Get("Host")}
 			opts.HTTPHeader.Del("Host")
 			ws, r, err := websocket.Dial(ctx, p.ws+"?userId=ada", opts)
 			if r == nil || r.StatusCode != c.want {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -14,9 +15,17 @@ import (
 func invocation(t testing.TB, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = []string{"HOME=/home/you", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
+	for _, a := range args {
+		if token, ok := admission.Load(a); ok {
+			cmd.Env = append(cmd.Env, "HARNESS_TOKEN="+token.(string))
+		}
+	}
 	cmd.Dir = t.TempDir()
 	return cmd
 }
+
+// admission has the token of every server that a test started, by its URL.
+var admission sync.Map
 
 // outcome is how an invocation ended.
 type outcome struct {

@@ -32,6 +32,9 @@ var commands = []command{
 	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
+	{"token", "add|ls|rm", "who may use the server", token},
+	{"login", "[flags]", "a URL that logs a browser in", login},
+	{"doctor", "[flags]", "what is exposed, to whom, and what to change", doctor},
 	{"replay", "[flags] SESSION|FILE", "fold a log and print the state at any point", replay},
 	{"version", "", "print the version", printVersion},
 }

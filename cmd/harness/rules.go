@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -17,20 +16,7 @@ import (
 // rules looks at what an approval answered with "always" has left behind, and
 // takes it back.
 func rules(ctx context.Context, p *program, args []string) error {
-	if len(args) > 0 {
-		switch {
-		case args[0] == "ls":
-			return listRules(ctx, p, args[1:])
-		case args[0] == "rm":
-			return revokeRules(ctx, p, args[1:])
-		case slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
-			fmt.Fprint(p.stdout, rulesHelp)
-			return nil
-		}
-		fmt.Fprintf(p.stderr, "harness rules: unknown verb %q\n\n", args[0])
-	}
-	fmt.Fprint(p.stderr, rulesHelp)
-	return errUsage
+	return p.choose(ctx, "rules", rulesHelp, verbs{"ls": listRules, "rm": revokeRules}, args)
 }
 
 const rulesHelp = `An approval answered with "always" leaves a rule: the tool may run in every
@@ -47,6 +33,7 @@ ls works beside whoever writes; rm needs it stopped, or --connect.
 type ruleHome struct {
 	cwd, store, data, connect *string
 	home                      string // of a server's database, unless data says otherwise
+	p                         *program
 }
 
 func (f *flags) ruleHome() ruleHome {
@@ -56,6 +43,7 @@ func (f *flags) ruleHome() ruleHome {
 		data:    f.String("data", "", "`DIR` that holds a server's database, which keeps them instead"),
 		connect: f.String("connect", "", "`URL` of a running server that keeps them instead"),
 		home:    dataHome(f.p.getenv),
+		p:       f.p,
 	}
 }
 
@@ -73,7 +61,11 @@ func (h ruleHome) open(ctx context.Context, read bool) (rulebook, string, error)
 		return nil, "", err
 	}
 	if *h.connect != "" {
-		conn, err := dialRPC(ctx, *h.connect)
+		r, err := h.p.remote(*h.connect)
+		if err != nil {
+			return nil, "", err
+		}
+		conn, err := dialRPC(ctx, r)
 		if err != nil {
 			return nil, "", fmt.Errorf("--connect %s: %w", *h.connect, err)
 		}

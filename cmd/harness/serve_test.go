@@ -17,7 +17,7 @@ func (p *process) get(path string, header http.Header) (int, string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for name, values := range header {
+	for name, values := range p.bearer(header) {
 		req.Header[name] = values
 	}
 	if h := header.Get("Host"); h != "" {
@@ -45,7 +45,7 @@ func TestServeAnswersWhereItSaysItListens(t *testing.T) {
 		text string
 	}{
 		{"/healthz", 200, `{"ok":true}`},
-		{"/readyz", 200, `{"ok":true}`},
+		{"/readyz", 200, `{"ok":true,"auth":"on"}`},
 		{"/", 200, "ws://" + host + "/ws?userId=me"},
 		{"/nothing", 404, ""},
 		{"/ws/more", 404, ""},
@@ -58,13 +58,12 @@ func TestServeAnswersWhereItSaysItListens(t *testing.T) {
 			t.Errorf("GET %s: %d %q, want %d with %q", c.path, code, body, c.code, c.text)
 		}
 	}
-	r, err := http.Post(p.http+"/", "text/plain", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Body.Close()
-	if r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST /: %d", r.StatusCode)
+	for what, header := range map[string]http.Header{"no token": {"Authorization": {""}}, "another": {"Authorization": {"Bearer hk_x"}}} {
+		for _, path := range []string{"/", "/ws?userId=ada", "/sessions", "/nothing"} {
+			if code, body := p.get(path, header); code != 401 || !strings.Contains(body, "unauthenticated") {
+				t.Errorf("GET %s with %s: %d %q", path, what, code, body)
+			}
+		}
 	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.errors())
@@ -90,11 +89,11 @@ func TestServeRefusesMistakesOnItsCommandLine(t *testing.T) {
 		{[]string{"--drain", "soon"}, 2, []string{`"soon"`, "--drain"}},
 		{[]string{"--addr"}, 2, []string{"--addr"}},
 		{[]string{"surplus"}, 2, []string{`unexpected argument "surplus"`}},
-		{[]string{"--addr", "0.0.0.0:0"}, 1, []string{"0.0.0.0:0", "only loopback"}},
-		{[]string{"--addr", "[::]:0"}, 1, []string{"only loopback"}},
-		{[]string{"--addr", ":0"}, 1, []string{"only loopback"}},
-		{[]string{"--addr", "example.com:80"}, 1, []string{"only loopback"}},
-		{[]string{"--addr", "127.0.0.1"}, 1, []string{"--addr 127.0.0.1", "missing port"}},
+		{[]string{"--addr", "0.0.0.0:0"}, 1, []string{"0.0.0.0:0", "others could read along"}},
+		{[]string{"--addr", "[::]:0"}, 1, []string{"others could read along"}},
+		{[]string{"--addr", ":0"}, 1, []string{"others could read along"}},
+		{[]string{"--addr", "example.com:80"}, 1, []string{"others could read along"}},
+		{[]string{"--addr", "127.0.0.1"}, 1, []string{"address 127.0.0.1", "missing port"}},
 		{[]string{"--cwd", filepath.Join(dir, "missing")}, 1, []string{"--cwd", "missing: no such file"}},
 		{[]string{"--cwd", file}, 1, []string{"--cwd", "is not a directory"}},
 		{[]string{"--store", "tape:0"}, 1, []string{"--store tape:0", "memory, sqlite"}},
@@ -136,7 +135,7 @@ func TestEveryFlagHasAnEnvironmentTwinAndWins(t *testing.T) {
 	}
 	cmd = invocation(t, "serve", "--store", "memory")
 	cmd.Env = append(cmd.Env, "HARNESS_ADDR=0.0.0.0:0")
-	finish(t, cmd).failed(t, 1, "0.0.0.0:0", "only loopback")
+	finish(t, cmd).failed(t, 1, "0.0.0.0:0", "others could read along")
 	cmd = invocation(t, "serve", "--store", "memory")
 	cmd.Env = append(cmd.Env, "HARNESS_DRAIN=soon")
 	finish(t, cmd).failed(t, 2, "HARNESS_DRAIN", `"soon"`)

@@ -8,8 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +31,7 @@ type process struct {
 	cmd    *exec.Cmd
 	ws     string // ws://host:port/ws
 	http   string
+	token  string // of the owner
 	exited chan error
 	conns  []*conn
 
@@ -51,6 +56,9 @@ var listens = regexp.MustCompile(`listens on (http://\S+)`)
 // start runs the server and waits until it says where it listens.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
+	if !slices.Contains(args, "--data") {
+		args = append(args, "--data", t.TempDir())
+	}
 	return launch(t, invocation(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...))
 }
 
@@ -80,6 +88,14 @@ func launch(t testing.TB, cmd *exec.Cmd) *process {
 	go func() { <-drained; p.exited <- p.cmd.Wait() }()
 	if p.ws == "" {
 		t.Fatalf("the server did not start: %v\n%s", <-p.exited, p.errors())
+	}
+	if i := slices.Index(cmd.Args, "--data"); i > 0 {
+		token, err := os.ReadFile(filepath.Join(cmd.Args[i+1], "token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.token = strings.TrimSpace(string(token))
+		admission.Store(p.http, p.token)
 	}
 	return p
 }
@@ -141,10 +157,21 @@ type wireState struct {
 	PendingApprovals []map[string]any
 }
 
+// bearer is a header with the owner's token.
+func (p *process) bearer(h http.Header) http.Header {
+	if h = h.Clone(); h == nil {
+		h = http.Header{}
+	}
+	if len(h["Authorization"]) == 0 {
+		h.Set("Authorization", "Bearer "+p.token)
+	}
+	return h
+}
+
 func (p *process) dial(query string) (*conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, p.ws+query, nil)
+	ws, _, err := websocket.Dial(ctx, p.ws+query, &websocket.DialOptions{HTTPHeader: p.bearer(nil)})
 	if err != nil {
 		return nil, err
 	}

@@ -17,24 +17,8 @@ import (
 	"harness/store/memory"
 )
 
-// verbs of `harness sessions`.
-var verbs = map[string]func(ctx context.Context, p *program, args []string) error{
-	"ls": list, "show": show, "export": export, "import": importSession, "rm": remove,
-}
-
 func sessions(ctx context.Context, p *program, args []string) error {
-	if len(args) > 0 {
-		if run, ok := verbs[args[0]]; ok {
-			return run(ctx, p, args[1:])
-		}
-		if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
-			fmt.Fprint(p.stdout, sessionsHelp)
-			return nil
-		}
-		fmt.Fprintf(p.stderr, "harness sessions: unknown verb %q\n\n", args[0])
-	}
-	fmt.Fprint(p.stderr, sessionsHelp)
-	return errUsage
+	return p.choose(ctx, "sessions", sessionsHelp, verbs{"ls": list, "show": show, "export": export, "import": importSession, "rm": remove}, args)
 }
 
 const sessionsHelp = `Look at stored sessions and move them.

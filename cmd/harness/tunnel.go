@@ -9,12 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"harness"
-	"harness/kernel"
+	"harness/gateway"
 	"harness/protocol/rpc"
 )
 
@@ -31,13 +30,16 @@ const dialFor = 5 * time.Second
 type lines struct {
 	ctx     context.Context // of the clients
 	end     context.CancelFunc
-	k       *kernel.Kernel
+	k       *gateway.Gate
 	log     *slog.Logger
 	serving sync.WaitGroup // a taken-over connection each; http.Server waits for none
+
+	mu   sync.Mutex          // guards open
+	open map[net.Conn]string // by the name of the credential
 }
 
-func newLines(ctx context.Context, k *kernel.Kernel, log *slog.Logger) *lines {
-	l := &lines{k: k, log: log}
+func newLines(ctx context.Context, k *gateway.Gate, log *slog.Logger) *lines {
+	l := &lines{k: k, log: log, open: map[net.Conn]string{}}
 	l.ctx, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	return l
 }
@@ -46,6 +48,29 @@ func newLines(ctx context.Context, k *kernel.Kernel, log *slog.Logger) *lines {
 func (l *lines) shutdown() {
 	l.end()
 	l.serving.Wait()
+}
+
+// closeOf ends the connections that were opened with a credential of this name.
+func (l *lines) closeOf(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c, n := range l.open {
+		if n == name {
+			c.Close()
+		}
+	}
+}
+
+// hold notes whose connection it is, until the end of its service.
+func (l *lines) hold(c net.Conn, name string) (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[c] = name
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.open, c)
+	}
 }
 
 func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -62,19 +87,31 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	defer context.AfterFunc(l.ctx, func() { conn.Close() })()
+	caller, _ := harness.CallerOf(r.Context())
+	defer l.hold(conn, caller.Name)()
+	ctx := harness.WithCaller(l.ctx, caller)
+	if !caller.Expires.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, caller.Expires)
+		defer cancel()
+	}
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return
 	}
 	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", upgradeTo); err != nil {
 		return
 	}
-	rpc.Serve(l.ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release}) // its errors are the client's going away
+	rpc.Serve(ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release, User: caller.User}) // its errors are the client's going away
 }
 
 // tunnel passes lines between the process's streams and a running server.
 func tunnel(ctx context.Context, p *program, address string) error {
-	conn, err := dialRPC(ctx, address)
+	r, err := p.remote(address)
+	if err != nil {
+		return err
+	}
+	conn, err := dialRPC(ctx, r)
 	if err != nil {
 		return fmt.Errorf("--connect %s: %w", address, err)
 	}
@@ -104,44 +141,59 @@ func tunnel(ctx context.Context, p *program, address string) error {
 
 // rpcConn is a connection that was given over to S4.
 type rpcConn struct {
-	*net.TCPConn
+	halfConn
 	r io.Reader
+}
+
+// halfConn is a connection whose two directions end by themselves.
+type halfConn interface {
+	net.Conn
+	CloseWrite() error
 }
 
 func (c *rpcConn) Read(b []byte) (int, error) { return c.r.Read(b) }
 
-func dialRPC(ctx context.Context, address string) (*rpcConn, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" || u.Host == "" {
-		return nil, fmt.Errorf("not an http address: %w", harness.ErrInvalid)
-	}
-	d := net.Dialer{Timeout: dialFor}
-	nc, err := d.DialContext(ctx, "tcp", u.Host)
+func dialRPC(ctx context.Context, r remote) (*rpcConn, error) {
+	u, err := r.parse()
 	if err != nil {
 		return nil, err
 	}
-	c := &rpcConn{TCPConn: nc.(*net.TCPConn)}
-	if err := c.shake(u.Host); err != nil {
+	nc, err := dial(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	c := &rpcConn{halfConn: nc.(halfConn)} // TCP's and TLS's are
+	if err := c.shake(u.Host, r.token); err != nil {
 		nc.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *rpcConn) shake(host string) error {
+func (c *rpcConn) shake(host, token string) error {
 	if err := c.SetDeadline(time.Now().Add(dialFor)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(c.TCPConn, "GET /rpc HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", host, upgradeTo); err != nil {
+	ask, err := http.NewRequest("GET", "http://"+host+"/rpc", nil)
+	if err != nil {
 		return err
 	}
-	r := bufio.NewReader(c.TCPConn)
-	resp, err := http.ReadResponse(r, nil)
+	ask.Header.Set("Connection", "Upgrade")
+	ask.Header.Set("Upgrade", upgradeTo)
+	if token != "" {
+		ask.Header.Set("Authorization", "Bearer "+token)
+	}
+	if err := ask.Write(c.halfConn); err != nil {
+		return err
+	}
+	r := bufio.NewReader(c.halfConn)
+	resp, err := http.ReadResponse(r, ask)
 	if err != nil {
 		return err
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		return fmt.Errorf("the server answered %s", resp.Status)
+		resp.Body.Close()
+		return refusal(resp.StatusCode, resp.Status)
 	}
 	c.r = r
 	return c.SetDeadline(time.Time{})

@@ -56,7 +56,7 @@ func TestTheWalkWithCurlWorks(t *testing.T) {
 	p := start(t, "--data", t.TempDir())
 	sh := exec.Command("bash")
 	sh.Dir = t.TempDir()
-	sh.Env = append(os.Environ(), "H="+p.http)
+	sh.Env = append(os.Environ(), "H="+p.http, "TOKEN="+p.token)
 	in, err := sh.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

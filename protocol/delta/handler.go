@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,13 +36,25 @@ func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			status = http.StatusNotFound
 		case errors.Is(err, harness.ErrInvalid):
 			status = http.StatusBadRequest
+		case errors.Is(err, harness.ErrUnauthenticated):
+			status = http.StatusUnauthorized
+		case errors.Is(err, harness.ErrForbidden):
+			status = http.StatusForbidden
 		}
 		http.Error(rw, harness.ClientText(err), status)
 		return
 	}
 	w.join = id
-	h.srv.Upgrade(rw, r, "", w) // an error was answered with its status
+	protocol := ""
+	if slices.Contains(socket.Subprotocols(r), subprotocol) {
+		protocol = subprotocol
+	}
+	h.srv.Upgrade(rw, r, protocol, w) // an error was answered with its status
 }
+
+// subprotocol is the name that a client may offer, and must if it offers a
+// token beside it: a browser accepts no answer that chooses none.
+const subprotocol = "harness.v1"
 
 // parse reads the query.
 func (h *Hub) parse(r *http.Request) (*watcher, harness.SessionID, error) {
@@ -49,6 +62,18 @@ func (h *Hub) parse(r *http.Request) (*watcher, harness.SessionID, error) {
 	w := &watcher{user: strings.Clone(q.Get("userId"))} // else it would keep the whole request line
 	if w.user != "" {
 		if err := harness.CheckID("userId", w.user); err != nil {
+			return nil, "", err
+		}
+	}
+	if c, ok := harness.CallerOf(r.Context()); ok {
+		w.who = &c
+	}
+	if h.gate != nil {
+		var err error
+		if w.user, err = h.gate.User(r.Context(), w.user); err != nil {
+			return nil, "", err
+		}
+		if err := h.gate.MayWatch(r.Context(), ""); err != nil {
 			return nil, "", err
 		}
 	}
@@ -92,7 +117,7 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 			return "", err
 		}
 		if h.shown(id) {
-			return id, nil
+			return id, h.mayWatch(ctx, id)
 		}
 		for _, err := range h.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
 			return id, err
@@ -106,6 +131,13 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 	default:
 		return harness.SessionID(h.opts.NewID(harness.SessionPrefix)), nil
 	}
+}
+
+func (h *Hub) mayWatch(ctx context.Context, id harness.SessionID) error {
+	if h.gate == nil {
+		return nil
+	}
+	return h.gate.MayWatch(ctx, id)
 }
 
 // shown reports whether somebody is shown the session, which therefore exists.
@@ -131,6 +163,7 @@ func (h *Hub) Opened(c *socket.Conn) {
 	id := w.join
 	w.join = ""
 	h.enter(id, w)
+	h.bound(w)
 }
 
 // Closed is its last.
@@ -139,6 +172,9 @@ func (h *Hub) Closed(c *socket.Conn, _ error) {
 	h.mu.Lock()
 	delete(h.beats, w)
 	h.mu.Unlock()
+	if w.ends != nil {
+		w.ends.Stop()
+	}
 	h.leave(w)
 }
 
@@ -214,6 +250,9 @@ func (h *Hub) tell(w *watcher, payload []byte) {
 func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, doFor)
 	defer cancel()
+	if w.who != nil {
+		ctx = harness.WithCaller(ctx, *w.who)
+	}
 	r := w.room.Load()
 	if r == nil {
 		return harness.Receipt{}, harness.ErrUnavailable

@@ -25,6 +25,14 @@ type sessions interface {
 	OnShow(f func(harness.SessionID, []harness.Event))
 }
 
+// gate is a server that tells callers apart.
+type gate interface {
+	// User is the user that the caller works for, if it may be the one that a
+	// request names.
+	User(ctx context.Context, named string) (string, error)
+	MayWatch(ctx context.Context, id harness.SessionID) error
+}
+
 // Options are the hub's settings. The zero value works.
 type Options struct {
 	Log *slog.Logger // default: discard
@@ -48,6 +56,7 @@ type Options struct {
 // session. It is an http.Handler for GET /ws.
 type Hub struct {
 	k    sessions
+	gate gate // nil: everybody may everything
 	opts Options
 	log  *slog.Logger
 	srv  *socket.Server
@@ -91,7 +100,8 @@ func New(k sessions, opts *Options) (*Hub, error) {
 		return nil, fmt.Errorf("websocket server: %w", err)
 	}
 	h.srv = srv
-	h.ctx, h.stop = context.WithCancel(context.Background())
+	h.gate, _ = k.(gate)
+	h.ctx, h.stop = context.WithCancel(harness.AsServer(context.Background()))
 	k.OnWake(h.woke)
 	k.OnShow(h.showed)
 	h.wg.Go(h.beat)

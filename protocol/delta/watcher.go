@@ -15,6 +15,8 @@ type watcher struct {
 	conn *socket.Conn
 	room atomic.Pointer[room]
 	user string
+	who  *harness.Caller   // nil: nobody in particular
+	ends *time.Timer       // the caller's time, if it has one
 	join harness.SessionID // whom to watch, until the connection is open
 
 	lane   *lane

@@ -229,6 +229,8 @@ func (s *server) turn(id, prompt string) []sseEvent {
 // sseEvent is one event of a stream.
 type sseEvent struct{ id, event, data string }
 
+// parseSSE is the events of a stream, without the session event, which nothing
+// may come before.
 func parseSSE(t testing.TB, text []byte) []sseEvent {
 	t.Helper()
 	var list []sseEvent
@@ -248,7 +250,10 @@ func parseSSE(t testing.TB, text []byte) []sseEvent {
 			list = append(list, e)
 		}
 	}
-	return list
+	if len(list) == 0 || list[0].event != "session" || list[0].id != "" {
+		t.Fatalf("the stream does not begin with a session event: %.300s", text)
+	}
+	return list[1:]
 }
 
 // until waits for the session to satisfy a condition.

@@ -57,8 +57,11 @@ func parseFilter(q url.Values) (filter, error) {
 }
 
 // chooses reports whether e is wanted.
-func (f filter) chooses(e harness.Event) bool {
-	bit, ok := kindBits[e.Type()]
+func (f filter) chooses(e harness.Event) bool { return f.includes(e.Type()) }
+
+// includes reports whether events of a kind are wanted.
+func (f filter) includes(t harness.Type) bool {
+	bit, ok := kindBits[t]
 	if !ok {
 		bit = unknown
 	}

@@ -118,3 +118,13 @@ func raw[P, B any](method, path, id, summary string, answers []answer, call func
 
 // inPath reports whether a parameter stands in the path.
 func (o *route) inPath(name string) bool { return strings.Contains(o.path, "{"+name+"}") }
+
+// Patterns are the operations as patterns of http.ServeMux, so that whoever
+// stands before the server can name each.
+func Patterns() []string {
+	var all []string
+	for _, o := range routes {
+		all = append(all, o.method+" "+o.path)
+	}
+	return all
+}

@@ -71,6 +71,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
+// CloseOf ends the streams that were opened with a credential of this name.
+func (s *Server) CloseOf(name string) { s.feeds.closeOf(name) }
+
 // Shutdown ends every stream and returns when nothing of them runs any more, or
 // ctx is done. Requests that come later are answered with 503.
 func (s *Server) Shutdown(ctx context.Context) error { return s.feeds.shutdown(ctx) }

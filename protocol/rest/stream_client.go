@@ -1,9 +1,8 @@
 package rest
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
+	"time"
 
 	"harness"
 	"harness/internal/socket"
@@ -16,7 +15,9 @@ type stream struct {
 	conn  *socket.Conn // nil until it is open
 	lane  *lane        // while the session is awake, if there is one for its filter
 	want  filter
-	until *until // nil: nothing ends it
+	until *until          // nil: nothing ends it
+	who   *harness.Caller // nil: nobody in particular
+	ends  *time.Timer     // the caller's time, if it has one
 
 	at   harness.Seq // everything wanted up to here was sent, or is in rest
 	stop harness.Seq // where it ends, once that is known
@@ -27,37 +28,6 @@ type stream struct {
 	blocked bool // the socket takes nothing now
 	queued  bool // a reader of the store will serve it, or does
 	ended   bool // nothing more is sent
-}
-
-// hello is the first word of a stream: how soon a client that lost it comes
-// back.
-const hello = "retry: 1000\n\n"
-
-// appendReset appends why a client's cursor cannot be served, and where the log
-// ends; the whole history follows.
-func appendReset(dst []byte, c cursor, end harness.Seq) []byte {
-	data, err := json.Marshal(struct {
-		Reason reason      `json:"reason"`
-		After  string      `json:"after"`
-		End    harness.Seq `json:"end"`
-	}{c.wrong, c.said, end})
-	if err != nil {
-		panic(fmt.Sprintf("encode reset of %q: %v", c.said, err))
-	}
-	dst = append(append(dst, "event: reset\ndata: "...), data...)
-	return append(dst, "\n\n"...)
-}
-
-// appendFailure appends why a stream cannot go on, as a problem without
-// internals. It has no id, so that the client's place stays where it was, and
-// keeps clients from coming back every second to something that is broken.
-func appendFailure(dst []byte, e error) []byte {
-	data, err := json.Marshal(asProblem(e))
-	if err != nil {
-		panic(fmt.Sprintf("encode problem of %v: %v", e, err))
-	}
-	dst = append(append(dst, "retry: 15000\nevent: error\ndata: "...), data...)
-	return append(dst, "\n\n"...)
 }
 
 // ready reports whether the socket stands between two events and takes bytes,

@@ -60,7 +60,7 @@ func newFeeds(k sessions, opts feedOptions) (*feeds, error) {
 		return nil, fmt.Errorf("event streams: %w", err)
 	}
 	f.srv = srv
-	f.ctx, f.stop = context.WithCancel(context.Background())
+	f.ctx, f.stop = context.WithCancel(harness.AsServer(context.Background()))
 	k.OnWake(f.look)
 	return f, nil
 }
@@ -101,9 +101,9 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 		}
 		s.from.wrong = cursorAhead
 	}
-	w := &stream{want: s.want, at: s.from.after, rest: []byte(hello)}
-	if s.until != (until{}) {
-		w.until = &s.until
+	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want)}
+	if end := s.until; end != (until{}) {
+		w.until = &end
 	}
 	if s.from.wrong != "" {
 		w.at, w.rest = 0, appendReset(w.rest, s.from, sum.Seq)
@@ -217,6 +217,7 @@ func (f *feeds) Opened(c *socket.Conn) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
 	w.conn = c
+	w.bound()
 	if w.ended { // the session has gone meanwhile
 		w.end()
 		return
@@ -237,4 +238,10 @@ func (f *feeds) Writable(c *socket.Conn) {
 }
 
 // Closed is its end.
-func (f *feeds) Closed(c *socket.Conn, _ error) { f.leave(c.Tag().(*stream)) }
+func (f *feeds) Closed(c *socket.Conn, _ error) {
+	w := c.Tag().(*stream)
+	if w.ends != nil {
+		w.ends.Stop()
+	}
+	f.leave(w)
+}

@@ -18,6 +18,7 @@ import (
 	"harness"
 	"harness/engine/script"
 	"harness/kernel"
+	"harness/store/jsonl"
 	"harness/store/memory"
 	"harness/store/sqlite"
 )
@@ -49,9 +50,18 @@ var stores = map[string]func(t testing.TB) harness.Store{
 		t.Cleanup(func() { st.Close() })
 		return st
 	},
+	"jsonl": func(t testing.TB) harness.Store {
+		st, err := jsonl.Open(t.Context(), t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		return st
+	},
 }
 
 func eachStore(t *testing.T, f func(t *testing.T, st harness.Store)) {
+	t.Parallel()
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,6 +200,7 @@ type listener struct {
 	br   *bufio.Reader
 	path string
 	last string
+	said bool // something came
 }
 
 func (h *house) listen(query string, header ...string) *listener {
@@ -232,7 +243,8 @@ func listen(t testing.TB, addr, query, last string, header ...string) (*listener
 	return l, nil
 }
 
-// next reads one event; comments and the first word are passed over.
+// next reads one event; comments are passed over, and the session event, which
+// nothing may come before.
 func (l *listener) next() (heard, error) {
 	var e heard
 	for {
@@ -255,8 +267,15 @@ func (l *listener) next() (heard, error) {
 			if e.id != "" {
 				l.last = e.id
 			}
-			if e.data != "" {
+			first := !l.said
+			switch l.said = l.said || e.data != ""; {
+			case e.data == "":
+			case e.name != "session":
 				return e, nil
+			case !first || e.id != "":
+				return heard{}, fmt.Errorf("a session event in the middle: %v", e)
+			default:
+				e = heard{}
 			}
 		default:
 			return heard{}, fmt.Errorf("line %q", line)

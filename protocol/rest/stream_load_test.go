@@ -104,7 +104,7 @@ func TestIdleStreamsArePinged(t *testing.T) {
 // Readers that come and go abruptly while sessions talk leave nothing behind,
 // and the writers finish.
 func TestLoadLeavesNothingBehind(t *testing.T) {
-	readers, writers, length := 100, 20, 3*time.Second
+	readers, writers, length := 100, 20, 2*time.Second
 	if full() {
 		readers, writers, length = 1000, 100, time.Minute
 	}
@@ -220,14 +220,6 @@ func (quiet) Cleanup(func()) {}
 func TestSlowStreamsSlowNobody(t *testing.T) {
 	const stalled = 40
 	h := build(t, memory.New(), "repeat 4000\nsay "+strings.Repeat("x", 400)+"\nthink y\nend\n", kernel.Options{Window: -1}, feedOptions{})
-	turn := func(id harness.SessionID) time.Duration {
-		l := h.listen(string(id))
-		begin := time.Now()
-		h.submit(id, "go")
-		l.until("turn_end")
-		return time.Since(begin)
-	}
-	without := turn(h.create(""))
 	id := h.create("")
 	var slow []*listener
 	for range stalled {
@@ -237,32 +229,39 @@ func TestSlowStreamsSlowNobody(t *testing.T) {
 		}
 		slow = append(slow, l)
 	}
-	with := turn(id)
-	blocked, held := 0, 0
-	h.feeds.each(func(r *room) {
-		if r.live != nil {
-			for _, l := range r.live.lanes {
-				held += cap(l.buf)
+	quick := h.listen(string(id))
+	h.submit(id, "go")
+	quick.until("turn_end") // while they take nothing
+	most := 0
+	eventually(t, "those who do not read are blocked", func() bool {
+		blocked, held := 0, 0
+		h.feeds.each(func(r *room) {
+			if r.live != nil {
+				for _, l := range r.live.lanes {
+					held += cap(l.buf)
+				}
 			}
-		}
-		for _, w := range r.streams {
-			held += cap(w.rest)
-			if w.blocked {
-				blocked++
+			for _, w := range r.streams {
+				held += cap(w.rest)
+				if w.blocked {
+					blocked++
+				}
 			}
-		}
+		})
+		most = max(most, held)
+		return blocked == stalled
 	})
-	t.Logf("a turn of 3.4 MB: %v alone, %v beside %d that do not read; %d bytes held", without, with, stalled, held)
-	if with > 4*without+time.Second {
-		t.Errorf("slow streams slowed another from %v to %v", without, with)
-	}
-	if blocked != stalled || held > 4<<20 {
-		t.Errorf("%d of %d are blocked, %d bytes are held", blocked, stalled, held)
+	t.Logf("%d bytes held for %d that do not read 3.4 MB", most, stalled)
+	if most > 4<<20 {
+		t.Errorf("%d bytes are held", most)
 	}
 	h.asleep()
 	all := h.log(id, everything)
 	var wg sync.WaitGroup
 	for i, l := range slow {
+		if err := l.nc.(*net.TCPConn).SetReadBuffer(1 << 20); err != nil { // a small one is waited for by TCP's clocks
+			t.Fatal(err)
+		}
 		wg.Go(func() {
 			var got []heard
 			for range all {

@@ -35,7 +35,7 @@ func TestStreamIsTheLogsOwnBytes(t *testing.T) {
 				t.Errorf("%s: %q", k, got)
 			}
 		}
-		want := hello
+		want := "retry: 1000\nevent: session\ndata: " + fmt.Sprintf(`{"session_id":%q,"type":"session","tier":"default","payload":{"session_id":%[1]q}}`, id) + "\n\n"
 		for e, err := range st.Read(t.Context(), id, 0) {
 			if err != nil {
 				t.Fatal(err)

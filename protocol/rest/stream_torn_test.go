@@ -58,6 +58,9 @@ func stretch(t testing.TB, to string, cuts, mean int) *wire {
 	return w
 }
 
+// done reports whether it has torn often enough.
+func (w *wire) done() bool { return w.left.Load() <= 0 }
+
 func (w *wire) addr() string { return w.l.Addr().String() }
 
 func (w *wire) carry(c *net.TCPConn, rnd *rand.Rand) {
@@ -108,7 +111,7 @@ func (w *wire) carry(c *net.TCPConn, rnd *rand.Rand) {
 // torment is how long and how often, and a script that fits: events that do
 // not merge, at a pace that clients can follow between two cuts.
 func torment() (cuts, events int, src string) {
-	cuts, events = 60, 6_000
+	cuts, events = 40, 3_000
 	if full() {
 		cuts, events = 1000, 100_000
 	}
@@ -131,9 +134,13 @@ func TestATornStreamTellsEveryEventOnce(t *testing.T) {
 			}
 			for err == nil && !over {
 				var e heard
-				if e, err = l.next(); err == nil {
-					got = append(got, e)
-					over = e.name == "turn_end"
+				if e, err = l.next(); err != nil {
+					continue
+				}
+				if got = append(got, e); e.name == "turn_end" && w.done() {
+					over = true
+				} else if e.name == "turn_end" {
+					h.submit(id, "go on")
 				}
 			}
 			last = l.last
@@ -141,8 +148,8 @@ func TestATornStreamTellsEveryEventOnce(t *testing.T) {
 		}
 		same(t, "a torn stream", got, h.log(id, everything)[:len(got)])
 		t.Logf("%d events, cut %d times", len(got), w.cuts.Load())
-		if len(got) < events || w.cuts.Load() < int64(cuts) {
-			t.Errorf("only %d events and %d cuts", len(got), w.cuts.Load())
+		if len(got) < events {
+			t.Errorf("only %d events", len(got))
 		}
 		eventually(t, "nothing is left of the torn ones", func() bool { return h.feeds.srv.Len() == 0 && h.feeds.count() == 0 })
 	})
@@ -156,21 +163,25 @@ func TestATornSocketAddsUpToTheState(t *testing.T) {
 		hub, web := socketsOf(t, h)
 		id := h.create("")
 		w := stretch(t, web.Listener.Addr().String(), cuts, events*12/cuts/2)
-		h.submit(id, "go")
+		turn := h.submit(id, "go")
 		m := &mirror{}
 		states := 0
-		for !m.idle() {
+		over := func() bool { return m.seq > uint64(turn.Seq) && m.idle() }
+		for !over() {
 			ws, err := m.dial(w.addr(), id)
 			if err != nil {
 				continue
 			}
-			for err == nil && !m.idle() {
+			for err == nil && !over() {
 				var kind string
 				if kind, err = m.read(ws); kind == "state" {
 					states++
 				}
 			}
 			ws.CloseNow()
+			if over() && !w.done() {
+				turn = h.submit(id, "go on")
+			}
 		}
 		fresh := &mirror{}
 		ws, err := fresh.dial(web.Listener.Addr().String(), id)
@@ -187,8 +198,8 @@ func TestATornSocketAddsUpToTheState(t *testing.T) {
 			t.Errorf("told %.300s\nthe state is %.300s", m.tree.AppendJSON(nil), fresh.tree.AppendJSON(nil))
 		}
 		t.Logf("%d events, cut %d times, %d whole states", fresh.seq, w.cuts.Load(), states)
-		if fresh.seq < uint64(events) || w.cuts.Load() < int64(cuts) {
-			t.Errorf("only %d events and %d cuts", fresh.seq, w.cuts.Load())
+		if fresh.seq < uint64(events) {
+			t.Errorf("only %d events", fresh.seq)
 		}
 		ws.CloseNow()
 		eventually(t, "nothing is left of the torn ones", func() bool { return hub.Clients() == 0 })

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"harness"
+	"harness/gateway"
+	"harness/gateway/secret"
+)
+
+// remote is a running server, and the token that lets us in.
+type remote struct {
+	url   string
+	token string // empty: none is known; the server may ask for none
+}
+
+// remote finds the token for the server at address: HARNESS_TOKEN, the file
+// HARNESS_TOKEN_FILE, or the one beside the server of our data directory, if
+// that is the server meant.
+func (p *program) remote(address string) (remote, error) {
+	r := remote{url: address, token: p.getenv("HARNESS_TOKEN")}
+	if path := p.getenv("HARNESS_TOKEN_FILE"); r.token == "" && path != "" {
+		b, err := secret.Read(path)
+		if err != nil {
+			return r, fmt.Errorf("HARNESS_TOKEN_FILE: %w", err)
+		}
+		r.token = string(bytes.TrimSpace(b))
+	}
+	if near, ok := p.nearby(); ok && r.token == "" && near.url == address {
+		r.token = near.token
+	}
+	return r, nil
+}
+
+// nearby is the server of our data directory, if one runs.
+func (p *program) nearby() (remote, bool) {
+	d, err := gateway.Discover(cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)))
+	if err != nil {
+		return remote{}, false
+	}
+	token, err := d.Token()
+	if err != nil {
+		return remote{}, false
+	}
+	return remote{d.URL, token}, true
+}
+
+// parse is the address, if it is one of a server.
+func (r remote) parse() (*url.URL, error) {
+	u, err := url.Parse(r.url)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("not an http address: %w", harness.ErrInvalid)
+	}
+	return u, nil
+}
+
+// dial opens a connection to u.
+func dial(ctx context.Context, u *url.URL) (net.Conn, error) {
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	d := net.Dialer{Timeout: dialFor}
+	if u.Scheme == "https" {
+		return (&tls.Dialer{NetDialer: &d}).DialContext(ctx, "tcp", host)
+	}
+	return d.DialContext(ctx, "tcp", host)
+}
+
+// refusal is a server's answer other than the one that was hoped for.
+func refusal(status int, text string) error {
+	switch status {
+	case 401:
+		return fmt.Errorf("the server wants a token; set HARNESS_TOKEN_FILE to the file token in its data directory: %w", harness.ErrUnauthenticated)
+	case 403:
+		return fmt.Errorf("the server refuses: %w", harness.ErrForbidden)
+	case 404:
+		return harness.ErrNotFound
+	}
+	return fmt.Errorf("the server answered %s", text)
+}
+
+// post asks the server to do something that needs no words.
+func (r remote) post(ctx context.Context, path string, answer any) error {
+	return r.ask(ctx, http.MethodPost, path, answer)
+}
+
+// ask makes one request and reads its JSON answer.
+func (r remote) ask(ctx context.Context, method, path string, answer any) error {
+	if _, err := r.parse(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialFor)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, r.url+path, nil)
+	if err != nil {
+		return err
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return refusal(resp.StatusCode, resp.Status)
+	}
+	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer)
+}
+
+// maxAnswer is more than any answer that we ask for in words.
+const maxAnswer = 1 << 20

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"harness"
+	"harness/archive"
+	"harness/gateway"
+	"harness/kernel"
+	"harness/protocol/delta"
+	"harness/protocol/rest"
+)
+
+// surface is everything of a server that clients can touch: the gate before the
+// kernel, the protocols behind it, and the edge before them all.
+type surface struct {
+	k     *kernel.Kernel
+	log   *slog.Logger
+	ready context.Context // the server takes new work until it ends
+
+	url, login string
+	auth       *gateway.Auth
+	edge       *gateway.Edge
+	hub        *delta.Hub
+	api        *rest.Server
+	lines      *lines
+	srv        *http.Server
+	closers    []func() error // in the order of opening
+}
+
+// open builds it for a server at addr whose files are in dir. What was opened
+// is shut down if it fails.
+func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr net.Addr, dir string) (err error) {
+	defer func() {
+		if err != nil {
+			s.shutdown(ctx)
+		}
+	}()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	names, err := d.called(addr)
+	if err != nil {
+		return err
+	}
+	logins := gateway.NewLogins(names)
+	tokens, err := gateway.OpenTokens(dir, &gateway.TokenOptions{Log: s.log, OnRevoke: func(name string) {
+		logins.EndOf(name)
+		s.closeOf(name)
+	}})
+	if err != nil {
+		return err
+	}
+	provider, err := d.provider(ctx)
+	if err != nil {
+		return err
+	}
+	access, err := s.logTo(filepath.Join(dir, "access.log"))
+	if err != nil {
+		return err
+	}
+	audit, err := s.logTo(filepath.Join(dir, "audit.log"))
+	if err != nil {
+		return err
+	}
+	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
+	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, BehindProxy: *d.proxy})
+	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit)})
+	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
+		return err
+	}
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
+			return archive.Imported{}, err
+		}
+		got, err := archive.Import(ctx, store, events)
+		if len(events) > 0 {
+			gate.Forget(events[0].Session)
+		}
+		return got, err
+	}})
+	if err != nil {
+		return err
+	}
+	s.lines = newLines(ctx, gate, s.log)
+	s.routes()
+	logins.Mount(s.edge)
+	s.url = d.url(addr)
+	if provider != nil && *d.client != "" {
+		if err := logins.MountProvider(s.edge, provider, s.url); err != nil {
+			return err
+		}
+	}
+	s.login = logins.LoginURL(s.url, harness.Caller{Name: "owner", Role: harness.Admin})
+	s.srv = s.edge.Server(s.log)
+	withdraw, err := gateway.Announce(dir, s.url)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, withdraw)
+	return nil
+}
+
+// logTo is a log of lines in a file of its own.
+func (s *surface) logTo(path string) (*slog.Logger, error) {
+	f, err := gateway.OpenLogFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, f.Close)
+	return slog.New(slog.NewJSONHandler(f, nil)), nil
+}
+
+// closeOf ends what was opened with a credential that is no longer valid.
+func (s *surface) closeOf(name string) {
+	s.hub.CloseOf(name)
+	s.api.CloseOf(name)
+	s.lines.closeOf(name)
+}
+
+// routes is the whole HTTP surface but for logging in. What has no row of its
+// own leads nowhere, and strangers do not even learn that.
+func (s *surface) routes() {
+	s.edge.Handle(gateway.Route{Pattern: "GET /ws"}, s.hub)
+	s.edge.Handle(gateway.Route{Pattern: "GET /rpc"}, s.lines)
+	for _, pattern := range rest.Patterns() {
+		r := gateway.Route{Pattern: pattern}
+		if pattern == "POST /sessions/import" {
+			r.Needs, r.MaxBody = []gateway.Action{gateway.Import}, -1 // it bounds what it reads
+		}
+		s.edge.Handle(r, s.api)
+	}
+	s.edge.Handle(gateway.Route{Pattern: "/"}, s.api)
+	s.edge.Handle(gateway.Route{Pattern: "GET /{$}"}, http.HandlerFunc(welcomePage))
+	// Those who look after a machine are not its users: they learn that the
+	// server is there, and nothing else.
+	s.edge.Handle(gateway.Route{Pattern: "GET /healthz", Public: true}, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		fmt.Fprintln(rw, `{"ok":true}`)
+	}))
+	s.edge.Handle(gateway.Route{Pattern: "GET /readyz", Public: true}, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		ok := s.ready.Err() == nil
+		if !ok {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+		how := "on"
+		if s.auth.Off() {
+			how = "off"
+		}
+		fmt.Fprintf(rw, "{\"ok\":%t,\"auth\":%q}\n", ok, how)
+	}))
+}
+
+func welcomePage(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintf(rw, welcomeText, release, r.Host)
+}
+
+// run serves until ctx ends or serving fails. Then turns get a while to end
+// while their clients still watch, and everything is taken down in the
+// opposite order of its building.
+func (s *surface) run(ctx context.Context, l net.Listener, grace time.Duration) error {
+	failed := make(chan error, 1) // Serve returns once
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { failed <- s.srv.Serve(l) })
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		s.log.Info("stopping", "drain", grace)
+	}
+	soon, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if s.k.Drain(soon) != nil {
+		s.log.Warn("turns were still running; they will be seen to at the next start")
+	}
+	last, cancel2 := context.WithTimeout(context.Background(), 5*time.Second) // for clients to take the goodbye
+	defer cancel2()
+	s.shutdown(last)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// shutdown takes down what was opened, also if that was not all.
+func (s *surface) shutdown(ctx context.Context) {
+	if s.hub != nil {
+		s.hub.Shutdown(ctx)
+	}
+	if s.api != nil {
+		s.api.Shutdown(ctx)
+	}
+	if s.srv != nil {
+		s.srv.Shutdown(ctx)
+	}
+	if s.lines != nil {
+		s.lines.shutdown()
+	}
+	for _, c := range s.closers {
+		if err := c(); err != nil {
+			s.log.Warn("not closed", "err", err)
+		}
+	}
+}

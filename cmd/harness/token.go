@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"harness"
+	"harness/gateway"
+)
+
+// token makes, lists and ends the credentials of clients.
+func token(ctx context.Context, p *program, args []string) error {
+	return p.choose(ctx, "token", tokenHelp, verbs{"add": addToken, "ls": listTokens, "rm": removeTokens}, args)
+}
+
+const tokenHelp = `Tokens let clients in. The first one, in the data directory's file token, is the
+owner's and may do everything; others have a name, a user and a role:
+
+  viewer    looks at the user's sessions
+  operator  makes them and speaks to them
+  approver  decides what their tools may do
+  admin     does all of that for everybody
+
+Usage:
+  harness token add [flags] NAME   make one and print it, this once
+  harness token ls  [flags]        list them
+  harness token rm  [flags] NAME…  end them; what is open with them is closed
+
+They work beside a running server, which notices within a second.
+` + "`harness token VERB --help` tells more.\n"
+
+// dataDirectory is the flag of commands that need no store.
+func (f *flags) dataDirectory() *string {
+	return f.String("data", dataHome(f.p.getenv), "`DIR` of the server's data")
+}
+
+func addToken(_ context.Context, p *program, args []string) error {
+	f := p.flags("token add", "[flags] NAME", "Make a token and print it. It is not kept anywhere: what is stored cannot be used.",
+		"harness token add --user ada --role operator laptop", "harness token add --role admin --for 24h ci > ci.token")
+	user := f.String("user", "", "`USER` whose sessions are the token's; only an admin needs none")
+	role := f.String("role", string(harness.Operator), "`ROLE` of the token: "+words(harness.CallerRoles()))
+	life := f.Duration("for", 0, "how long it is valid; 0 is until it is removed")
+	data := f.dataDirectory()
+	if err := f.parse(args, 1, 1); err != nil {
+		return err
+	}
+	t := gateway.Token{Name: f.args[0], User: *user, Role: harness.CallerRole(*role)}
+	if *life < 0 {
+		return f.mistake("--for is negative")
+	}
+	if *life > 0 {
+		t.Expires = new(time.Now().Add(*life).UTC().Truncate(time.Second))
+	}
+	if err := os.MkdirAll(*data, 0o700); err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	secret, err := gateway.AddToken(*data, t)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, secret)
+	return nil
+}
+
+func listTokens(_ context.Context, p *program, args []string) error {
+	f := p.flags("token ls", "[flags]", "List the tokens of a data directory, without what they are.", "harness token ls", "harness token ls --json | jq -r .name")
+	asJSON := f.Bool("json", false, "one JSON object a line")
+	data := f.dataDirectory()
+	if err := f.parse(args, 0, 0); err != nil {
+		return err
+	}
+	all, err := gateway.NamedTokens(*data)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(p.stdout)
+		for _, t := range all {
+			t.SHA256 = ""
+			if err := enc.Encode(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tUSER\tROLE\tMADE\tVALID UNTIL")
+	fmt.Fprintf(table, "owner\t\t%s\tin %s\tthe file is removed\n", harness.Admin, filepath.Join(*data, "token"))
+	for _, t := range all {
+		until := "it is removed"
+		if t.Expires != nil {
+			until = t.Expires.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.Name, t.User, t.Role, t.Created.Local().Format(time.DateTime), until)
+	}
+	return table.Flush()
+}
+
+func removeTokens(_ context.Context, p *program, args []string) error {
+	f := p.flags("token rm", "[flags] NAME…", "End tokens. Connections that were opened with them are closed.", "harness token rm laptop")
+	data := f.dataDirectory()
+	if err := f.parse(args, 1, -1); err != nil {
+		return err
+	}
+	for _, name := range f.args {
+		if err := gateway.RemoveToken(*data, name); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stdout, clean(name, harness.MaxID), "removed")
+	}
+	return nil
+}
+
+// login prints a URL that logs a browser in, once.
+func login(ctx context.Context, p *program, args []string) error {
+	f := p.flags("login", "[flags]", "Print a URL that logs a browser in to a running server. It is good once, for a minute.",
+		"harness login", "harness login --connect https://agents.example.com")
+	connect := f.String("connect", "", "`URL` of the server (default the one of your data directory)")
+	if err := f.parse(args, 0, 0); err != nil {
+		return err
+	}
+	r, there := p.nearby()
+	if *connect != "" {
+		var err error
+		if r, err = p.remote(*connect); err != nil {
+			return err
+		}
+		there = true
+	}
+	if !there {
+		return fmt.Errorf("no server of %s runs; start one with harness serve: %w", cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)), harness.ErrNotFound)
+	}
+	var answer struct {
+		Code string `json:"code"`
+	}
+	if err := r.post(ctx, "/login/code", &answer); err != nil {
+		return fmt.Errorf("%s: %w", r.url, err)
+	}
+	fmt.Fprintln(p.stdout, r.url+"/login#code="+answer.Code)
+	return nil
+}
