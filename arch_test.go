@@ -27,6 +27,9 @@ var mayImport = map[string][]string{
 
 	"archive": {"."},
 
+	"gateway":        {".", "gateway/secret", "internal/*"},
+	"gateway/secret": {"."},
+
 	"store/*":    {".", "internal/*"},
 	"engine/*":   {".", "internal/*"},
 	"sandbox/*":  {".", "internal/*"},
@@ -56,6 +59,9 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
+
+	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
+	"golang.org/x/oauth2":          {code: []string{"gateway"}},
 
 	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest"}},
 }

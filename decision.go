@@ -30,13 +30,15 @@ const (
 	ByCascade Decider = "cascade" // follows from another decision, or from a cancel
 )
 
-// Decision answers an approval. The first one wins.
+// Decision answers an approval, about one call with these arguments and no
+// others. The first one wins.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	Scope   Scope   `json:"scope,omitempty"`
 	Reason  string  `json:"reason,omitempty"`
 	Actor   string  `json:"actor,omitempty"`
 	Source  Decider `json:"source,omitempty"`
+	Digest  string  `json:"digest,omitempty"` // of the arguments; see [Digest]
 }
 
 // same reports whether d says again what was already decided.

@@ -342,9 +342,13 @@ func (s *State) applyOutcome(p *ToolOutcome) {
 }
 
 func (s *State) applyAsk(e Event, p *ApprovalRequired) {
+	digest := p.Digest
+	if digest == "" { // asked before there were any
+		digest = Digest(p.Input)
+	}
 	s.Pending = append(s.Pending, Approval{
 		ID: p.RequestID, Call: p.ToolCallID, Tool: p.ToolName, Description: p.Description, Reason: p.Reason,
-		Input: p.Input, Asked: e.Seq, Since: e.Time, Deadline: p.Deadline,
+		Input: p.Input, Digest: digest, Asked: e.Seq, Since: e.Time, Deadline: p.Deadline,
 	})
 	if c := s.openCall(p.ToolCallID); c != nil {
 		c.Status = CallAwaiting
@@ -359,7 +363,7 @@ func (s *State) applyAnswer(p *ApprovalApplied) {
 		return
 	}
 	s.Pending = slices.Delete(s.Pending, i, i+1)
-	d := Decided{ID: p.RequestID, Call: p.ToolCallID, Decision: Decision{p.Decision, p.Scope, p.Reason, p.Actor, p.Source}}
+	d := Decided{ID: p.RequestID, Call: p.ToolCallID, Decision: Decision{p.Decision, p.Scope, p.Reason, p.Actor, p.Source, p.Digest}}
 	if s.Turn != nil {
 		d.Turn = s.Turn.ID
 	}

@@ -103,6 +103,7 @@ type ApprovalRequired struct {
 	ToolCallID  CallID          `json:"tool_call_id"`
 	Description string          `json:"description,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
+	Digest      string          `json:"digest,omitempty"` // of the input; see [Digest]
 	Deadline    *time.Time      `json:"deadline,omitempty"`
 }
 
@@ -116,6 +117,7 @@ type ApprovalApplied struct {
 	Reason     string     `json:"reason,omitempty"`
 	Actor      string     `json:"actor,omitempty"`
 	Source     Decider    `json:"source"`
+	Digest     string     `json:"digest,omitempty"`  // of the arguments that it is about
 	RuleID     RuleID     `json:"rule_id,omitempty"` // the standing rule that it made, or that released it
 }
 

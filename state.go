@@ -127,6 +127,7 @@ type Approval struct {
 	Description string          `json:"description,omitempty"`
 	Reason      string          `json:"reason,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
+	Digest      string          `json:"digest,omitempty"` // of Input
 	Asked       Seq             `json:"asked"`
 	Since       time.Time       `json:"since"`
 	Deadline    *time.Time      `json:"deadline,omitempty"`

@@ -61,7 +61,7 @@ func divide(events []harness.Event) ([]*share, error) {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
 		if slices.ContainsFunc(logs, func(l *share) bool { return l.id == e.Session }) {
-			return nil, fmt.Errorf("event %d is again of %s: %w", e.Seq, e.Session, harness.ErrCorrupt)
+			return nil, fmt.Errorf("event %d is again of %s: %w", e.Seq, e.Session, harness.ErrInvalid)
 		}
 		l := &share{id: e.Session, base: i, end: i + 1}
 		if n := len(logs); n > 0 {

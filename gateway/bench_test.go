@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"testing"
 
 	"harness"
@@ -59,5 +60,35 @@ func TestOwnersAreBounded(t *testing.T) {
 	}
 	if err := w.g.Allow(as(t, "bob", harness.Operator), gateway.Read, "s1"); !errors.Is(err, harness.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	s := newSite(b, gateway.AuthOptions{}, gateway.EdgeOptions{})
+	for name, token := range map[string]string{"right": s.token, "wrong": s.token[:40] + "xxxxxx"} {
+		b.Run(name, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "http://"+s.host+"/look", nil)
+			r.Header.Set("Authorization", "Bearer "+token)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.auth.Authenticate(r); (err == nil) != (name == "right") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkEdge is everything that a request meets before its handler.
+func BenchmarkEdge(b *testing.B) {
+	s := newSite(b, gateway.AuthOptions{}, gateway.EdgeOptions{CallerBurst: 1 << 40})
+	r := httptest.NewRequest("GET", "http://"+s.host+"/look", nil)
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		if s.edge.ServeHTTP(w, r); w.Code != 200 {
+			b.Fatal(w.Code)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"harness"
 	"harness/gateway"
@@ -332,6 +333,39 @@ func TestABodyIsBounded(t *testing.T) {
 	}
 	if resp := s.do(request{method: "GET", path: "/look", header: with(s.bearer(), "X-Long", strings.Repeat("x", 64<<10))}); resp.StatusCode != 431 {
 		t.Errorf("a long header: %d", resp.StatusCode)
+	}
+}
+
+func TestAURLIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
+	for more, want := range map[int]int{0: 200, 1: 414} {
+		path := "/look?x="
+		path += strings.Repeat("x", gateway.MaxURL-len("/lookx=")+more)
+		if resp := s.do(request{method: "GET", path: path, header: s.bearer()}); resp.StatusCode != want {
+			t.Errorf("%d over the bound: %d", more, resp.StatusCode)
+		}
+	}
+}
+
+func TestRequestsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{CallerBurst: 5, CallerEvery: time.Hour})
+	for i := range 7 {
+		resp := s.do(request{method: "GET", path: "/look", header: s.bearer()})
+		if want := map[bool]int{true: 200, false: 429}[i < 5]; resp.StatusCode != want || want == 429 && resp.Header.Get("Retry-After") == "" {
+			t.Errorf("request %d of a caller: %d", i+1, resp.StatusCode)
+		}
+	}
+	r := httptest.NewRequest("GET", "http://"+s.host+"/healthz", nil)
+	seen := map[int]int{}
+	for range 1000 {
+		w := httptest.NewRecorder()
+		s.edge.ServeHTTP(w, r)
+		seen[w.Code]++
+	}
+	if seen[200] < 200 || seen[200] > 600 || seen[200]+seen[429] != 1000 { // some come back while it lasts
+		t.Errorf("a stranger's: %v", seen)
 	}
 }
 

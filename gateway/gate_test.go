@@ -150,7 +150,12 @@ func TestTheTableIsObeyed(t *testing.T) {
 				w := newWorld(t)
 				ctx := as(t, "alice", role)
 				allowed := !slices.ContainsFunc(d.acts, func(a gateway.Action) bool { return !gateway.Allows(role, a) })
-				for whose, id := range map[string]harness.SessionID{"own": w.create("alice"), "foreign": w.create("bob"), "nobody's": w.create(""), "missing": "ses_missing"} {
+				own, foreign, nobodys := w.create("alice"), w.create("bob"), w.create("")
+				for _, c := range []struct {
+					whose string
+					id    harness.SessionID
+				}{{"foreign", foreign}, {"nobody's", nobodys}, {"missing", "ses_missing"}, {"own", own}} { // what is done last may go on
+					whose, id := c.whose, c.id
 					w.drained()
 					before := w.snapshot()
 					err := d.do(ctx, w.g, id)

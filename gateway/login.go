@@ -126,7 +126,7 @@ func LocalPath(next string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(next, "/") || len(next) > MaxURL {
 		return "/"
 	}
-	if strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\") || strings.ContainsAny(next, "\\") {
+	if !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\") || strings.ContainsAny(next, "\\") {
 		return "/"
 	}
 	for _, c := range u.Path {

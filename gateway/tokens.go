@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -132,6 +133,21 @@ func (a stamp) same(b stamp) bool {
 		return a.info == nil && b.info == nil
 	}
 	return a.size == b.size && a.time.Equal(b.time) && a.info.Mode() == b.info.Mode() && os.SameFile(a.info, b.info)
+}
+
+// Follow looks at the files until ctx ends, also while nobody comes with a
+// token: so that OnRevoke is told in time.
+func (t *Tokens) Follow(ctx context.Context) {
+	tick := time.NewTicker(reloadAfter)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			t.refresh()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // refresh looks at the files again, if it is time and they have changed. Files

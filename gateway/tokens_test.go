@@ -1,7 +1,9 @@
 package gateway_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,6 +139,44 @@ func TestNamedTokensComeAndGoWhileTheServerRuns(t *testing.T) {
 	await(t, func() bool { return time.Now().After(deadline) })
 	if _, ok := k.Caller(other); !ok {
 		t.Error("a torn file threw everybody out")
+	}
+}
+
+func TestARevocationIsToldWhileNobodyComes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := gateway.AddToken(dir, gateway.Token{Name: "laptop", User: "alice", Role: harness.Viewer}); err != nil {
+		t.Fatal(err)
+	}
+	revoked := make(chan string, 1)
+	k := openTokens(t, dir, &gateway.TokenOptions{OnRevoke: func(name string) { revoked <- name }})
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() { k.Follow(ctx) })
+	if err := gateway.RemoveToken(dir, "laptop"); err != nil {
+		t.Error(err)
+	}
+	if name := <-revoked; name != "laptop" {
+		t.Errorf("revoked %q", name)
+	}
+	cancel()
+	following.Wait()
+}
+
+func TestTokensAreBounded(t *testing.T) {
+	t.Parallel()
+	for have, want := range map[int]error{gateway.MaxTokens - 1: nil, gateway.MaxTokens: harness.ErrTooLarge} {
+		dir := t.TempDir()
+		var b strings.Builder
+		for i := range have {
+			fmt.Fprintf(&b, `,{"name":"t%d","user":"u","role":"viewer","sha256":"%064x","created":"2026-01-02T03:04:05Z"}`, i, i)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "tokens.json"), []byte(`{"tokens":[`+b.String()[1:]+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gateway.AddToken(dir, gateway.Token{Name: "more", User: "u", Role: harness.Viewer}); !errors.Is(err, want) {
+			t.Errorf("one more than %d: %v", have, err)
+		}
 	}
 }
 

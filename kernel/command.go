@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"harness"
@@ -151,9 +152,10 @@ func (m *machine) denyPending(now time.Time, reason string) {
 // apply decides an approval, perhaps by a rule, and tells the engine that waits
 // for it.
 func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision, rule harness.RuleID) harness.Seq {
+	d.Digest = a.Digest
 	seq := m.stage(now, &harness.ApprovalApplied{
 		RequestID: a.ID, ToolName: a.Tool, ToolCallID: a.Call,
-		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source, RuleID: rule,
+		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source, Digest: d.Digest, RuleID: rule,
 	})
 	if to, ok := m.asks[a.Call]; ok {
 		delete(m.asks, a.Call)
@@ -185,6 +187,12 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 	if !ok {
 		return harness.Receipt{Seq: m.state.Seq}, m.state.Answered(c)
 	}
+	switch {
+	case d.Digest != "" && d.Digest != a.Digest:
+		return harness.Receipt{}, fmt.Errorf("approval %s is about other arguments: %w", a.ID, harness.ErrNoApproval)
+	case c.Approval == "" && d.Digest == "" && d.Verdict == harness.Allow && m.askedAgain(a):
+		return harness.Receipt{}, fmt.Errorf("call %s is asked about again with other arguments; answer approval %s: %w", a.Call, a.ID, harness.ErrDecided)
+	}
 	var rule harness.RuleID
 	if d.Verdict == harness.Allow && d.Scope == harness.Always {
 		rule = m.mint(now, a, d)
@@ -198,6 +206,14 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 	}
 	m.proceed(now)
 	return receipt, nil
+}
+
+// askedAgain reports whether the turn has asked about the call before, with
+// other arguments: who allows it by the call alone may mean those.
+func (m *machine) askedAgain(a harness.Approval) bool {
+	return m.state.Turn != nil && slices.ContainsFunc(m.state.Decided, func(d harness.Decided) bool {
+		return d.Turn == m.state.Turn.ID && d.Call == a.Call && d.Decision.Digest != a.Digest
+	})
 }
 
 // cascade releases other open approvals that a standing allowance covers.

@@ -170,21 +170,25 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		r.effects = append(r.effects, decide{to: in.from, err: fmt.Errorf("ask about call %q, which is not open: %w", use.Call, harness.ErrInvalid)})
 		return
 	}
+	digest := harness.Digest(use.Input)
 	for _, d := range m.state.Decided {
-		if d.Turn == in.turn && d.Call == use.Call {
+		if d.Turn == in.turn && d.Call == use.Call && d.Decision.Digest == digest {
 			m.when(r, m.state.Seq, decide{to: in.from, decision: d.Decision})
 			return
 		}
 	}
-	for _, a := range m.state.Pending {
-		if a.Call == use.Call {
+	if i := slices.IndexFunc(m.state.Pending, func(a harness.Approval) bool { return a.Call == use.Call }); i >= 0 {
+		a := m.state.Pending[i]
+		if a.Digest == digest {
 			m.asks[use.Call] = in.from
 			return
 		}
+		// Nobody may decide any more about what is no longer meant.
+		m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "the arguments were changed", Source: harness.ByCascade}, "")
 	}
 	v := policy.Decide(m.state.Config.PermissionMode, m.state.Grants, m.rules(), use)
 	if v.Outcome != policy.Ask {
-		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy}
+		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy, Digest: digest}
 		m.stage(now, &harness.PolicyDecision{
 			Subject: use.Tool, Outcome: string(v.Outcome), Reason: v.Reason, Source: "policy", PolicyPath: v.Rule,
 			PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
@@ -194,7 +198,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 	}
 	req := &harness.ApprovalRequired{
 		RequestID: harness.ApprovalAt(m.state.Session, m.state.Seq+1), ToolName: use.Tool, ToolCallID: use.Call,
-		Description: use.Description, Reason: v.Reason, Input: use.Input,
+		Description: use.Description, Reason: v.Reason, Input: use.Input, Digest: digest,
 	}
 	if m.approvalTimeout > 0 {
 		req.Deadline = new(now.Add(m.approvalTimeout).UTC())

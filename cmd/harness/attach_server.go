@@ -148,10 +148,10 @@ func (s *served) resume(text string) {
 func (s *served) decide(q question, reply string) {
 	s.mine[q.id] = true
 	if reply == "reject" {
-		s.command(map[string]any{"type": "deny", "toolCallId": q.call})
+		s.command(map[string]any{"type": "deny", "toolCallId": q.call, "requestId": q.id})
 		return
 	}
-	s.command(map[string]any{"type": "approve", "toolCallId": q.call})
+	s.command(map[string]any{"type": "approve", "toolCallId": q.call, "requestId": q.id})
 }
 
 func (s *served) cancel() {

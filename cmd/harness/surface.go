@@ -107,6 +107,14 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	s.closers = append(s.closers, withdraw)
+	following, unfollow := context.WithCancel(ctx)
+	var follower sync.WaitGroup
+	follower.Go(func() { tokens.Follow(following) })
+	s.closers = append(s.closers, func() error {
+		unfollow()
+		follower.Wait()
+		return nil
+	})
 	return nil
 }
 

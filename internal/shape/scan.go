@@ -108,22 +108,3 @@ func valueEnd(b []byte, i int) int {
 	}
 	return i
 }
-
-// TooDeep reports whether arrays and objects nest deeper than limit; it does
-// not recurse, and b need not be valid.
-func TooDeep(b []byte, limit int) bool {
-	now := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			i = stringEnd(b, i) - 1
-		case '{', '[':
-			if now++; now > limit {
-				return true
-			}
-		case '}', ']':
-			now--
-		}
-	}
-	return false
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"harness"
+	"harness/internal/strict"
 )
 
 // Bounds of what a client may send at once.
@@ -54,18 +55,15 @@ func decode(frame []byte) ([]request, error) {
 	if len(frame) > maxFrame {
 		return nil, refuse(harness.ErrTooLarge, "the message has %d bytes, more than %d", len(frame), maxFrame)
 	}
-	if err := syntax(frame); err != nil {
-		return nil, refuse(harness.ErrInvalid, "the message is not JSON: %v", err)
+	if err := strict.Check(frame, maxFrame); err != nil {
+		return nil, refuse(harness.ErrInvalid, "%s", fault(frame, err))
 	}
 	f := newFields("", frame, "the message")
 	kind := f.text("type")
 	if f.err == nil && kind != "commands" {
 		f.fail("type", harness.ErrInvalid, "unknown message type %s", quoted(kind))
 	}
-	list := f.list("commands")
-	if f.err == nil && len(list) > maxCommands {
-		f.fail("commands", harness.ErrTooLarge, "%d commands, more than %d", len(list), maxCommands)
-	}
+	list := f.list("commands", maxCommands)
 	if f.err != nil {
 		return nil, &refusal{err: f.err}
 	}
@@ -80,17 +78,14 @@ func decode(frame []byte) ([]request, error) {
 	return requests, nil
 }
 
-// syntax returns what encoding/json says against frame, with the place.
-func syntax(frame []byte) error {
-	if json.Valid(frame) {
-		return nil
-	}
+// fault says what is wrong with frame: in encoding/json's words if that refuses
+// it too, else in those of the stricter reading.
+func fault(frame []byte, strict error) string {
 	var v json.RawMessage
-	err := json.Unmarshal(frame, &v)
-	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("byte %d: %w", s.Offset, err)
+	if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(frame, &v)); ok {
+		return fmt.Sprintf("the message is not JSON: byte %d: %v", s.Offset, s)
 	}
-	return err
+	return fmt.Sprintf("the message: %v", strict)
 }
 
 func decodeCommand(path string, raw json.RawMessage) (request, error) {

@@ -56,9 +56,18 @@ func readCancel(_ *fields, r *request) { r.Cmd = harness.Cancel{} }
 
 func readApprove(f *fields, r *request) {
 	r.Cmd = harness.Answer{
-		Call:     harness.CallID(f.bounded("toolCallId", maxFrame)),
+		Approval: about(f), Call: harness.CallID(f.bounded("toolCallId", maxFrame)),
 		Decision: harness.Decision{Verdict: harness.Allow, Scope: harness.Once, Source: harness.ByUser},
 	}
+}
+
+// about is the request that an answer names beside the call, which may have
+// been asked about more than once: its arguments may have changed.
+func about(f *fields) harness.ApprovalID {
+	if id := f.optional("requestId"); id != nil {
+		return harness.ApprovalID(*id)
+	}
+	return ""
 }
 
 func readDeny(f *fields, r *request) {
@@ -70,7 +79,7 @@ func readDeny(f *fields, r *request) {
 	if len(d.Reason) > maxReason {
 		f.fail("reason", harness.ErrTooLarge, "has %d bytes, more than %d", len(d.Reason), maxReason)
 	}
-	r.Cmd = harness.Answer{Call: call, Decision: d}
+	r.Cmd = harness.Answer{Approval: about(f), Call: call, Decision: d}
 }
 
 func readRewind(f *fields, r *request) {

@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"harness"
+	"harness/internal/shape"
 )
 
 // fields reads a JSON object field by field and keeps the first error. Names
-// are compared exactly; of equal names the last counts, as in JavaScript.
+// are compared exactly; none is there twice.
 type fields struct {
 	path string // where the object stands; "" for the message itself
 	raw  map[string]json.RawMessage
@@ -107,9 +108,21 @@ func (f *fields) integer(name string) *int {
 	return new(int(v))
 }
 
-func (f *fields) list(name string) (items []json.RawMessage) {
-	if raw, ok := f.take(name, "an array", false); ok {
-		f.read(name, raw, &items)
+// list is an array of at most limit values, which share its bytes: one of
+// many more costs no memory.
+func (f *fields) list(name string, limit int) (items []json.RawMessage) {
+	raw, ok := f.take(name, "an array", false)
+	if !ok {
+		return nil
+	}
+	n := 0
+	for item := range shape.Elements(raw) {
+		if n++; n <= limit {
+			items = append(items, item)
+		}
+	}
+	if n > limit {
+		f.fail(name, harness.ErrTooLarge, "%d %s, more than %d", n, name, limit)
 	}
 	return items
 }

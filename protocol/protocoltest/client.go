@@ -194,6 +194,7 @@ var seqField = regexp.MustCompile(`,?"(seq|ts)":("[^"]*"|\d+)`)
 func (c *client) take(data []byte) error {
 	var f struct {
 		Type       string
+		Seq        harness.Seq
 		State      json.RawMessage
 		Operations []object.Op
 	}
@@ -204,7 +205,7 @@ func (c *client) take(data []byte) error {
 	case "state":
 		c.pause()
 		c.told = append(c.told, "state "+string(f.State))
-		if err := c.tree.Apply([]object.Op{{Kind: object.Set, Path: []string{}, Value: f.State}}); err != nil {
+		if err := c.tree.Apply(replace(f.State)); err != nil {
 			return err
 		}
 		if id := c.view().SessionID; id != "" {
@@ -225,6 +226,9 @@ func (c *client) take(data []byte) error {
 		c.heard = append(c.heard, string(seqField.ReplaceAll(data, nil)))
 	default:
 		return errors.New("unknown frame")
+	}
+	if f.Operations != nil || f.State != nil {
+		c.stage.note(f.Seq, c.tree.AppendJSON(nil))
 	}
 	return nil
 }

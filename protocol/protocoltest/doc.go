@@ -5,8 +5,13 @@
 // is the script; section "do" is what happens, a line each; section "log" is
 // the canonical log that must come out; section "delta" is what its clients
 // were told over the WebSocket, section "rpc" what a JSON-RPC client is told
-// that subscribes to the session at the end, from its beginning. UPDATE=1 rewrites the sections that are
-// told; the diff is the review.
+// that subscribes to the session at the end, from its beginning. UPDATE=1
+// rewrites the sections that are told; the diff is the review.
+//
+// Event streams have no section: what they tell must be the log itself, byte
+// for byte, to a client that follows all the time, restarts included, and to
+// one that comes at the end. And whoever leaves a protocol at any position goes
+// on with another at the next.
 //
 // Lines of "do":
 //

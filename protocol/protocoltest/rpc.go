@@ -9,16 +9,19 @@ import (
 	"strings"
 	"sync"
 
+	"harness"
 	"harness/protocol/rpc"
 )
 
-// noted is the story as a JSON-RPC client is told it that subscribes at the end
-// to the session that the story's clients saw last, from its beginning on: a
-// line for each notification.
-func (w *stage) noted() string {
-	if w.session == "" {
-		return ""
-	}
+// rpcClient speaks S4 over pipes.
+type rpcClient struct {
+	stage *stage
+	in    io.Writer
+	out   *json.Decoder
+}
+
+// overRPC lets talk speak JSON-RPC to the stage's kernel.
+func (w *stage) overRPC(talk func(c *rpcClient)) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -33,47 +36,78 @@ func (w *stage) noted() string {
 	})
 	defer outR.Close()
 	defer inW.Close()
-	send := func(method, params string) {
-		if _, err := fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"threadId":%q%s}}`+"\n", method, w.session, params); err != nil {
-			w.fatalf("rpc: %v", err)
-		}
+	talk(&rpcClient{w, inW, json.NewDecoder(outR)})
+	inW.Close()
+	io.Copy(io.Discard, outR) // what else there is to say
+}
+
+// send asks something about the story's session.
+func (c *rpcClient) send(method, params string) {
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"threadId":%q%s}}`+"\n", method, c.stage.session, params); err != nil {
+		c.stage.fatalf("rpc: %v", err)
 	}
-	send("thread.subscribe", `,"after":0`)
+}
+
+// rpcMessage is a notification or an answer.
+type rpcMessage struct {
+	Method string
+	Params json.RawMessage
+	Result struct{ Events []json.RawMessage }
+	Error  json.RawMessage
+}
+
+func (c *rpcClient) read() (m rpcMessage) {
+	if err := c.out.Decode(&m); err != nil || m.Error != nil {
+		c.stage.fatalf("rpc: %v %s", err, m.Error)
+	}
+	return m
+}
+
+// subscribe asks for what comes behind a position.
+func (c *rpcClient) subscribe(after harness.Seq) {
+	c.send("thread.subscribe", fmt.Sprintf(`,"after":%d`, after))
+	c.read()
+}
+
+// notified is every notification that a client gets that subscribes at the end
+// to the session that the story's clients saw last, from its beginning on.
+func (w *stage) notified() (told []string) {
+	if w.session == "" {
+		return nil
+	}
 	// Everything comes as notifications, and again as the records of
 	// thread.get, which say when all of it was told.
-	var told, kept []string
-	dec := json.NewDecoder(outR)
-	read := func() (m struct {
-		Method string
-		Params json.RawMessage
-		Result struct{ Events []json.RawMessage }
-		Error  json.RawMessage
-	}) {
-		if err := dec.Decode(&m); err != nil || m.Error != nil {
-			w.fatalf("rpc: %v %s", err, m.Error)
-		}
-		return m
-	}
-	read() // the subscription
-	send("thread.get", "")
-	for kept == nil || len(told) < len(kept) {
-		switch m := read(); {
-		case m.Method == "":
-			kept = []string{}
-			for _, e := range m.Result.Events {
-				kept = append(kept, string(e))
+	var kept []string
+	w.overRPC(func(c *rpcClient) {
+		c.subscribe(0)
+		c.send("thread.get", "")
+		for kept == nil || len(told) < len(kept) {
+			switch m := c.read(); {
+			case m.Method == "":
+				kept = []string{}
+				for _, e := range m.Result.Events {
+					kept = append(kept, string(e))
+				}
+			default:
+				told = append(told, m.Method+" "+string(m.Params))
 			}
-		default:
-			told = append(told, m.Method+" "+string(m.Params))
 		}
-	}
+	})
 	for i := range kept { // what is kept is what was told
 		method, params, _ := strings.Cut(told[i], " ")
 		if !strings.HasPrefix(kept[i], strings.TrimSuffix(params, "}")+`,"notification":"`+method+`"`) {
 			w.fatalf("thread.get has %s, told was %s", kept[i], told[i])
 		}
 	}
-	return mergeDeltas(told)
+	return told
+}
+
+// noted is a line for each notification.
+func (w *stage) noted() string {
+	if w.session == "" {
+		return ""
+	}
+	return mergeDeltas(w.notified())
 }
 
 // clockFields are what a story leaves out: times and places.

@@ -2,7 +2,10 @@ package protocoltest
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -13,6 +16,7 @@ import (
 	"harness/engine/script"
 	"harness/kernel"
 	"harness/protocol/delta"
+	"harness/protocol/rest"
 	"harness/store/memory"
 )
 
@@ -29,9 +33,13 @@ type stage struct {
 	engine  *script.Engine
 	kernel  *kernel.Kernel
 	hub     *delta.Hub
-	web     *httptest.Server
+	web     *httptest.Server // of hub
+	rest    *rest.Server
+	http    *httptest.Server // of rest
 	clients []*client
+	sse     *follower
 	session harness.SessionID
+	states  map[harness.Seq]json.RawMessage // those that its clients had, by position
 }
 
 func newStage(t *testing.T, src string) *stage {
@@ -40,7 +48,7 @@ func newStage(t *testing.T, src string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &stage{t: t, script: s, store: memory.New()}
+	w := &stage{t: t, script: s, store: memory.New(), states: map[harness.Seq]json.RawMessage{}}
 	w.start()
 	t.Cleanup(w.stop)
 	return w
@@ -74,30 +82,46 @@ func (w *stage) start() {
 		w.t.Fatal(err)
 	}
 	w.hub = hub
+	if w.rest, err = rest.New(w.kernel, nil); err != nil {
+		w.t.Fatal(err)
+	}
 	if _, err := w.kernel.Recover(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.web = httptest.NewServer(hub)
+	w.web, w.http = httptest.NewServer(hub), httptest.NewServer(w.rest)
 }
 
 func (w *stage) stop() {
 	for _, c := range w.clients {
 		c.leave()
 	}
+	w.unfollow()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	w.hub.Shutdown(ctx)
+	w.rest.Shutdown(ctx)
 	w.web.Close()
+	w.http.Close()
 	w.kernel.Close()
 }
 
 // restart ends everything at once and starts again on what was durable at this
 // moment.
 func (w *stage) restart() {
+	w.unfollow() // what it was told was durable
 	durable := w.store.Clone()
 	w.stop()
 	w.store = durable
+	end := harness.Seq(len(w.events()))
+	maps.DeleteFunc(w.states, func(seq harness.Seq, _ json.RawMessage) bool { return seq > end })
 	w.start()
+}
+
+// note keeps a state of the story's session.
+func (w *stage) note(seq harness.Seq, state json.RawMessage) {
+	if seq > 0 {
+		w.states[seq] = state
+	}
 }
 
 func (w *stage) fatalf(format string, args ...any) {
@@ -133,17 +157,32 @@ func (w *stage) client(name string) *client {
 	return nil
 }
 
-// log is the canonical log of the session that the story's clients saw last.
-func (w *stage) log() string {
-	var b strings.Builder
+// events is the log of the session that the story's clients saw last; none if
+// it has not begun.
+func (w *stage) events() (log []harness.Event) {
 	if w.session == "" {
-		return ""
+		return nil
 	}
-	for e, err := range w.kernel.Read(context.Background(), w.session, 0) {
-		if err != nil {
+	for e, err := range w.store.Read(context.Background(), w.session, 0) {
+		switch {
+		case errors.Is(err, harness.ErrNotFound):
+			return nil
+		case err != nil:
 			w.fatalf("read the log: %v", err)
 		}
+		log = append(log, e)
+	}
+	return log
+}
+
+// log is the canonical log.
+func (w *stage) log() string {
+	var b strings.Builder
+	for _, e := range w.events() {
 		fmt.Fprintln(&b, canonical(e))
+	}
+	if b.Len() == 0 {
+		return ""
 	}
 	return mergeTokens(b.String())
 }

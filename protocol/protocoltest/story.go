@@ -45,11 +45,14 @@ func (s *Story) Play(t *testing.T) {
 		}
 		w.at = fmt.Sprintf("%s: do line %d: %s", s.path, i+1, line)
 		w.act(line)
+		w.follow()
 	}
 	w.at = s.path + ": the end"
 	s.compare(t, "log", w.log())
 	s.compare(t, "delta", w.told())
 	s.compare(t, "rpc", w.noted())
+	w.streamed()
+	w.wander()
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(s.path, txtar.Format(s.archive), 0o644); err != nil {
 			t.Fatal(err)

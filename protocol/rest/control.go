@@ -117,6 +117,9 @@ func (s *Server) resume(ctx context.Context, key string, p *onSession, b *branch
 		st, ok := e.(*harness.SessionState)
 		return ok && st.ClientKey == key && st.Status != harness.Paused && (st.PauseRequested == nil || !*st.PauseRequested)
 	})
+	if err != nil && harness.AsError(err) == harness.ErrInvalid { // all that was said was checked: it is the session's state
+		err = errNotPaused
+	}
 	return http.StatusOK, asReceipt(p.ID, got), err
 }
 

@@ -85,17 +85,21 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, p *streamQ
 	if err != nil {
 		return named(err)
 	}
-	return s.feeds.serve(w, r, sub)
+	if err := s.feeds.serve(w, r, sub); err != nil {
+		return named(err)
+	}
+	return nil
 }
 
-// named is the refusal of a stream's parameter, with its name, which its text
-// begins with.
+// named adds the name of the parameter to its refusal, whose text begins with
+// it.
 func named(err error) error {
+	if harness.AsError(err) != harness.ErrInvalid {
+		return err
+	}
 	p := *asProblem(err)
 	field, _, _ := strings.Cut(p.Detail, ":")
-	if field, _, _ = strings.Cut(field, " "); p.Status == http.StatusBadRequest {
-		p.Field = field
-	}
+	p.Field, _, _ = strings.Cut(field, " ")
 	return &p
 }
 

@@ -136,7 +136,7 @@ func (o *route) refusals() map[int][]string {
 	if o.method == http.MethodPost {
 		list = append(list, errKeyReused)
 	}
-	for _, e := range slices.Concat([]*harness.Error{harness.ErrInvalid, harness.ErrInternal, harness.ErrCorrupt, harness.ErrUnavailable, harness.ErrStorage}, o.refuses) {
+	for _, e := range slices.Concat([]error{harness.ErrInvalid, harness.ErrInternal, harness.ErrCorrupt, harness.ErrUnavailable, harness.ErrStorage}, o.refuses) {
 		list = append(list, asProblem(e))
 	}
 	codes := map[int][]string{}

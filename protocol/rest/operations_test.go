@@ -98,7 +98,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	}
 	s.refused(409, "not_running", "", "POST", on+"/steer", text)
 	s.refused(409, "not_running", "", "POST", on+"/cancel", "{}")
-	s.refused(400, "invalid", "", "POST", on+"/resume", "{}")
+	s.refused(409, "not_paused", "", "POST", on+"/resume", "{}")
 	s.refused(501, "unsupported", "", "POST", on+"/rewind", `{"message_id":"itm_1"}`)
 	s.say(id, "hang")
 	s.refused(409, "busy", "", "POST", chat+"/turns", text)
@@ -203,6 +203,8 @@ func TestABadFieldIsNamed(t *testing.T) {
 		{"types", "GET", on + "/events?types=tokens", ""},
 		{"tier", "GET", on + "/events?tier=all", ""},
 		{"after", "GET", on + "/events/stream?after=ses_other.1", ""},
+		{"query", "GET", on + "/events/stream?after=%zz", ""},
+		{"query", "GET", "/sessions?limit=1;kind=chat", ""},
 		{"types", "GET", on + "/events/stream?types=tokens", ""},
 		{"until", "GET", on + "/events/stream?until=bored", ""},
 		{"at", "GET", on + "/state?at=0", ""},

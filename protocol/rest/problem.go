@@ -30,13 +30,13 @@ func fault(status int, code, title, detail string) *problem {
 	return &problem{Type: "urn:harness:problem:" + code, Title: title, Status: status, Code: code, Detail: detail}
 }
 
-// What is wrong with a request before any session is asked. They are never
-// changed.
+// What is wrong with a request beyond the closed set. They are never changed.
 var (
 	errNoPath     = fault(http.StatusNotFound, "no_such_path", "no such path", "GET /openapi.json lists them")
 	errNoMethod   = fault(http.StatusMethodNotAllowed, "method_not_allowed", "this path has no such method", "")
 	errAccept     = fault(http.StatusNotAcceptable, "not_acceptable", "no such form of the answer", "")
 	errMedia      = fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body's Content-Type is not one that is read here", "")
+	errNotPaused  = fault(http.StatusConflict, "not_paused", "the session is not paused", "")
 	errKeyReused  = fault(http.StatusUnprocessableEntity, "key_reused", "the Idempotency-Key was used for another request", "")
 	errBodyTooBig = fault(http.StatusRequestEntityTooLarge, harness.ErrTooLarge.Code, harness.ErrTooLarge.Text, "")
 )

@@ -54,10 +54,12 @@ func TestAWrongMethodNamesTheRightOnes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "")
 	for path, allow := range map[string]string{
-		"/sessions": "GET", "/chat/sessions": "GET, POST", "/sessions/x": "DELETE, GET, PATCH", "/sessions/import": "POST", "/sessions/x/cancel": "POST", "/approvals/x": "POST",
+		"/sessions": "GET, HEAD", "/chat/sessions": "GET, HEAD, POST", "/sessions/x": "DELETE, GET, HEAD, PATCH", "/sessions/import": "POST", "/sessions/x/cancel": "POST", "/approvals/x": "POST",
 	} {
-		if a := s.refused(405, "method_not_allowed", "", "PUT", path, "{}"); a.Header.Get("Allow") != allow {
-			t.Errorf("PUT %s: Allow %q, want %q", path, a.Header.Get("Allow"), allow)
+		for _, method := range []string{"PUT", "OPTIONS", "TRACE"} {
+			if a := s.refused(405, "method_not_allowed", "", method, path, ""); a.Header.Get("Allow") != allow {
+				t.Errorf("%s %s: Allow %q, want %q", method, path, a.Header.Get("Allow"), allow)
+			}
 		}
 	}
 }

@@ -1,26 +1,25 @@
 package rest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"harness/internal/shape"
+	"harness/internal/strict"
 )
 
 // Bounds of what a client may send.
 const (
 	// maxBody holds the largest prompt once over, escaped.
 	maxBody = 1 << 20
-	// maxDepth is far more than any operation needs.
-	maxDepth = 64
 	// maxKey is the length of the kernel's client keys.
 	maxKey = 128
 	// bodyFor and importFor are how long a client may take to send its body.
@@ -38,7 +37,10 @@ func deadline(w http.ResponseWriter, d time.Duration) (done func()) {
 
 // readParams fills the struct that into points to from path and query.
 func readParams(r *http.Request, plan *shape.Plan, into any) error {
-	query := r.URL.Query()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil { // what cannot be read must not count as left out
+		return badField("query", "is not well formed")
+	}
 	return broken(plan.Values(func(name string) (string, bool) {
 		if v := r.PathValue(name); v != "" {
 			return v, true
@@ -63,10 +65,10 @@ func readBody(w http.ResponseWriter, r *http.Request, plan *shape.Plan, into any
 		return err
 	}
 	body = []byte(strings.Trim(string(body), " \t\r\n"))
-	switch {
-	case !utf8.Valid(body), shape.TooDeep(body, maxDepth), !json.Valid(body):
-		return badField("body", fmt.Sprintf("must be JSON in UTF-8, nested at most %d deep", maxDepth))
-	case body[0] != '{':
+	if err := strict.Check(body, maxBody); err != nil {
+		return badField("body", "must be JSON that is understood alike everywhere: "+err.Error())
+	}
+	if body[0] != '{' {
 		return badField("body", "must be an object")
 	}
 	return broken(plan.Read(body, into))

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"harness"
 	"harness/internal/shape"
 )
 
@@ -19,7 +18,7 @@ type route struct {
 	takes        reflect.Type // of body
 	media        []string     // of the body; none: there is none
 	answers      []answer
-	refuses      []*harness.Error // beyond what every operation may answer
+	refuses      []error // beyond what every operation may answer
 	serve        func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
@@ -43,7 +42,7 @@ const (
 type none struct{}
 
 // get is an operation that only looks.
-func get[P, R any](path, id, summary string, call func(s *Server, ctx context.Context, p *P) (R, error), refuses ...*harness.Error) route {
+func get[P, R any](path, id, summary string, call func(s *Server, ctx context.Context, p *P) (R, error), refuses ...error) route {
 	params := shape.PlanOf(reflect.TypeFor[P]())
 	return route{
 		method: http.MethodGet, path: path, id: id, summary: summary, params: params, refuses: refuses,
@@ -66,7 +65,7 @@ func get[P, R any](path, id, summary string, call func(s *Server, ctx context.Co
 }
 
 // act is an operation that does something; key is the request's Idempotency-Key.
-func act[P, B, R any](method, path, id, summary string, status int, call func(s *Server, ctx context.Context, key string, p *P, b *B) (R, error), refuses ...*harness.Error) route {
+func act[P, B, R any](method, path, id, summary string, status int, call func(s *Server, ctx context.Context, key string, p *P, b *B) (R, error), refuses ...error) route {
 	o := either(method, path, id, summary, []answer{{status, mediaJSON, reflect.TypeFor[R](), "done"}},
 		func(s *Server, ctx context.Context, key string, p *P, b *B) (int, any, error) {
 			v, err := call(s, ctx, key, p, b)
@@ -76,7 +75,7 @@ func act[P, B, R any](method, path, id, summary string, status int, call func(s 
 }
 
 // either is an operation with several good answers.
-func either[P, B any](method, path, id, summary string, answers []answer, call func(s *Server, ctx context.Context, key string, p *P, b *B) (int, any, error), refuses ...*harness.Error) route {
+func either[P, B any](method, path, id, summary string, answers []answer, call func(s *Server, ctx context.Context, key string, p *P, b *B) (int, any, error), refuses ...error) route {
 	return raw(method, path, id, summary, answers, func(s *Server, w http.ResponseWriter, r *http.Request, p *P, b *B) error {
 		if err := acceptable(r, mediaJSON); err != nil {
 			return err
@@ -95,7 +94,7 @@ func either[P, B any](method, path, id, summary string, answers []answer, call f
 
 // raw is an operation that writes its answer itself. If it returns an error it
 // has written nothing.
-func raw[P, B any](method, path, id, summary string, answers []answer, call func(s *Server, w http.ResponseWriter, r *http.Request, p *P, b *B) error, refuses ...*harness.Error) route {
+func raw[P, B any](method, path, id, summary string, answers []answer, call func(s *Server, w http.ResponseWriter, r *http.Request, p *P, b *B) error, refuses ...error) route {
 	params := shape.PlanOf(reflect.TypeFor[P]())
 	o := route{method: method, path: path, id: id, summary: summary, params: params, answers: answers, refuses: refuses}
 	if reflect.TypeFor[B]().NumField() > 0 {

@@ -35,7 +35,7 @@ var routes = []route{
 	either("POST", "/sessions/{id}/resume", "resumeSession", "Let a paused session go on; or branch, with from_event_id or resume_cursor.", []answer{
 		{http.StatusOK, mediaJSON, reflect.TypeFor[receipt](), "it goes on"},
 		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "the branch"},
-	}, (*Server).resume, harness.ErrNotFound),
+	}, (*Server).resume, harness.ErrNotFound, errNotPaused),
 	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state at a message. Not supported until workspaces keep snapshots.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrUnsupported),
 	get("/sessions/{id}/events", "listEvents", "The session's events by seq, a page at a time.", (*Server).listEvents, harness.ErrNotFound),
 	raw("GET", "/sessions/{id}/events/stream", "streamEvents", "The session's events, past and to come.", streamed, (*Server).streamEvents, harness.ErrNotFound),

@@ -86,7 +86,9 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*route)
 	if i < 0 {
 		var allowed []string
 		for _, o := range list {
-			allowed = append(allowed, o.method)
+			if allowed = append(allowed, o.method); o.method == http.MethodGet {
+				allowed = append(allowed, http.MethodHead)
+			}
 		}
 		slices.Sort(allowed)
 		w.Header().Set("Allow", strings.Join(allowed, ", "))

@@ -52,6 +52,10 @@ type (
 // messagesDefault is how many messages a state shows unless asked otherwise.
 const messagesDefault = 200
 
+// maxStateBytes bounds the texts of the messages that a state shows; the newest
+// one is always there.
+const maxStateBytes = 4 << 20
+
 // stateAt is the state at any event. It costs the same at any place of any log.
 func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 	sum, err := s.row(ctx, p.ID, "")
@@ -74,7 +78,7 @@ func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 	}
 	v := snapshot{
 		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Turns: st.Turns, Turn: asTurn(st.Turn),
-		Queue: []queuedPrompt{}, Approvals: asApprovals(st), Latest: []message{},
+		Queue: []queuedPrompt{}, Approvals: asApprovals(st),
 	}
 	for _, q := range st.Queue {
 		v.Queue = append(v.Queue, queuedPrompt{q.Item, q.Parts})
@@ -83,21 +87,37 @@ func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 	if p.Messages != nil {
 		want = int(*p.Messages)
 	}
-	v.First = max(0, st.Count()-want)
-	for raw, err := range s.sealed(ctx, p.ID, v.First, st.Sealed) {
+	v.First, v.Latest, err = s.latest(ctx, p.ID, st, want)
+	return v, err
+}
+
+// latest is the newest messages of st, so many at most and no more than
+// maxStateBytes of them, and the index of the first.
+func (s *Server) latest(ctx context.Context, id harness.SessionID, st *harness.State, want int) (first int, list []message, err error) {
+	first, list = max(0, st.Count()-want), []message{}
+	size := 0
+	show := func(m *harness.Message) {
+		list = append(list, asMessage(m))
+		size += list[len(list)-1].size()
+		for ; size > maxStateBytes && len(list) > 1; first++ {
+			size -= list[0].size()
+			list[0], list = message{}, list[1:] // it is not kept for the list's sake
+		}
+	}
+	for raw, err := range s.sealed(ctx, id, first, st.Sealed) {
 		if err != nil {
-			return snapshot{}, err
+			return 0, nil, err
 		}
 		var m harness.Message
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return snapshot{}, fmt.Errorf("message of %s: %w: %w", p.ID, err, harness.ErrCorrupt)
+			return 0, nil, fmt.Errorf("message of %s: %w: %w", id, err, harness.ErrCorrupt)
 		}
-		v.Latest = append(v.Latest, asMessage(&m))
+		show(&m)
 	}
-	for _, m := range st.Messages[max(0, v.First-st.Sealed):] {
-		v.Latest = append(v.Latest, asMessage(m))
+	for _, m := range st.Messages[max(0, first-st.Sealed):] {
+		show(m)
 	}
-	return v, nil
+	return first, list, nil
 }
 
 // sealed yields messages that the store keeps; none if the window begins later.
@@ -106,6 +126,15 @@ func (s *Server) sealed(ctx context.Context, id harness.SessionID, from, to int)
 		return func(func([]byte, error) bool) {}
 	}
 	return s.k.Messages(ctx, id, from, to)
+}
+
+// size is how many bytes of text a message has.
+func (m *message) size() int {
+	n := len(m.Content) + len(m.Reasoning)
+	for _, c := range m.Calls {
+		n += len(c.Input) + len(c.Output)
+	}
+	return n
 }
 
 func asMessage(m *harness.Message) message {

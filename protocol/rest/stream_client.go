@@ -96,8 +96,8 @@ func (w *stream) fail(err error) {
 	if w.ended {
 		return
 	}
-	if w.conn == nil { // who comes back hears why
-		w.ended = true
+	if w.conn == nil { // it is told when it opens
+		w.ended, w.rest = true, appendFailure(w.rest, err)
 		return
 	}
 	if !w.blocked && w.flush() {

@@ -88,18 +88,15 @@ func (f *feeds) spawn(work func()) {
 }
 
 // serve answers a request with a stream and takes its connection over. An error
-// means that nothing was answered: there is no such session, the cursor is
-// beyond its end, or the server is shutting down.
+// means that nothing was answered: there is no such session, the cursor is no
+// place in it, or the server is shutting down.
 func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) error {
 	sum, err := f.summary(r.Context(), s.session)
 	if err != nil {
 		return err
 	}
-	if s.from.after > sum.Seq {
-		if s.from.said == "" {
-			return fmt.Errorf("after: %d is beyond the end of session %s, which is %d: %w", s.from.after, s.session, sum.Seq, harness.ErrInvalid)
-		}
-		s.from.wrong = cursorAhead
+	if err := f.find(r.Context(), &s.from, sum); err != nil {
+		return err
 	}
 	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want)}
 	if end := s.until; end != (until{}) {
@@ -136,7 +133,7 @@ func (f *feeds) enter(w *stream, id harness.SessionID, sum harness.Summary) {
 	if r.live != nil {
 		r.place(w)
 	}
-	if len(r.streams) == 1 || sum.Seq > r.end && !r.feeding() { // else who woke the session has told
+	if len(r.streams) == 1 || r.failed || sum.Seq > r.end && !r.feeding() { // else who woke the session has told
 		r.start()
 	}
 }
@@ -188,11 +185,11 @@ func (f *feeds) leave(w *stream) {
 // look has the streams of a session see how it is: it woke, or was removed. It
 // does not block.
 func (f *feeds) look(id harness.SessionID) {
-	if f.find(id) == nil {
+	if f.room(id) == nil {
 		return
 	}
 	f.spawn(func() { // a room's mutex may be taken for long
-		r := f.find(id) // still, or again
+		r := f.room(id) // still, or again
 		if r == nil {
 			return
 		}
@@ -204,8 +201,8 @@ func (f *feeds) look(id harness.SessionID) {
 	})
 }
 
-// find is the room of a session, if it has one.
-func (f *feeds) find(id harness.SessionID) *room {
+// room is the room of a session, if it has one.
+func (f *feeds) room(id harness.SessionID) *room {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.rooms[id]
@@ -219,6 +216,7 @@ func (f *feeds) Opened(c *socket.Conn) {
 	w.conn = c
 	w.bound()
 	if w.ended { // the session has gone meanwhile
+		w.flush()
 		w.end()
 		return
 	}

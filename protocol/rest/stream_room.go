@@ -25,6 +25,7 @@ type room struct {
 	enders  int32       // streams that end by themselves
 	over    bool        // nothing will go on behind calm
 	again   bool        // something happened that the feed may have missed: look once more before it ends
+	failed  bool        // it could not be shown: who comes next looks for itself
 	gone    bool        // not the feeds' any more
 }
 
@@ -198,6 +199,7 @@ func (r *room) fail(err error) {
 	r.f.log.Warn("streams ended", "session", r.id, "err", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.failed = true
 	for _, w := range r.streams {
 		w.fail(err)
 	}

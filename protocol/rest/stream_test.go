@@ -184,7 +184,7 @@ func TestCursorsThatAreNone(t *testing.T) {
 			{"x", cursorInvalid, 0}, {"-1", cursorInvalid, 0}, {"+1", cursorInvalid, 0}, {"1.5x", cursorInvalid, 0}, {string(id) + ".", cursorInvalid, 0},
 			{"18446744073709551616", cursorInvalid, 0}, {"1e3", cursorInvalid, 0}, {".1", cursorInvalid, 0},
 		} {
-			l, err := listen(t, h.addr, fmt.Sprintf("%s?after=%s", id, url.QueryEscape(c.after)), "7")
+			l, err := listen(t, h.addr, fmt.Sprintf("%s?after=%s", id, url.QueryEscape(c.after)), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestCursorsThatAreNone(t *testing.T) {
 			if c.reason == "" && c.from < end {
 				same(t, "?after="+c.after, []heard{l.must()}, all[c.from:c.from+1])
 			}
-			l = h.listen(string(id), "Last-Event-ID: "+c.after)
+			l = h.listen(string(id)+"?after=1", "Last-Event-ID: "+c.after) // the address that it began with
 			if c.reason != "" {
 				want := heard{"", "reset", fmt.Sprintf(`{"reason":%q,"after":%q,"end":%d}`, c.reason, c.after, end)}
 				if got := l.must(); got != want {
@@ -321,6 +321,39 @@ func TestARemovedSessionEndsItsStreams(t *testing.T) {
 		}
 		eventually(t, "nothing is left", func() bool { return h.feeds.count() == 0 && h.feeds.srv.Len() == 0 })
 	})
+}
+
+// Who comes into the room of a session that was removed, having seen it there
+// still, is told too.
+func TestAStreamThatComesTooLateForItsSessionEnds(t *testing.T) {
+	t.Parallel()
+	h := build(t, memory.New(), "echo", kernel.Options{}, feedOptions{})
+	id := h.create("")
+	h.asleep()
+	sum, err := h.feeds.summary(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := func(w *stream) func() bool {
+		return func() bool {
+			w.room.mu.Lock()
+			defer w.room.mu.Unlock()
+			return w.ended && strings.Contains(string(w.rest), `"code":"not_found"`)
+		}
+	}
+	first, late := &stream{want: everything, at: sum.Seq}, &stream{want: everything, at: sum.Seq}
+	h.feeds.enter(first, id, sum)
+	defer h.feeds.leave(first)
+	h.asleep()
+	if err := h.k.Remove(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	h.feeds.look(id)
+	eventually(t, "the first is told", ended(first))
+	h.asleep()
+	h.feeds.enter(late, id, sum)
+	defer h.feeds.leave(late)
+	eventually(t, "the late one is told", ended(late))
 }
 
 func TestADamagedSessionIsShownUpToTheDamage(t *testing.T) {

@@ -62,11 +62,9 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, 
 	}
 	got, err := s.opts.Import(ctx, events)
 	if err != nil {
-		if harness.AsError(err) == harness.ErrCorrupt {
-			return damaged(err)
-		}
 		return err
 	}
+	s.feeds.look(got.Session) // who follows it hears what is new
 	if got.New == 0 && key == "" {
 		return fmt.Errorf("session %s: %w", got.Session, harness.ErrExists)
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"harness/internal/shape"
+	"harness/internal/strict"
 )
 
 // Bounds of what a client may send.
@@ -15,8 +15,6 @@ const (
 	maxLine = 4 << 20
 	// maxBatch bounds the work of one line.
 	maxBatch = 256
-	// maxDepth is far more than any method needs.
-	maxDepth = 64
 )
 
 // request is one call. Without an id it is a notification and is not answered.
@@ -35,8 +33,8 @@ type call struct {
 // parse reads a line, which is not empty: its requests, each good or refused,
 // and whether it was a batch. What it returns shares the line's bytes.
 func parse(line []byte) (calls []call, batch bool) {
-	if !utf8.Valid(line) || shape.TooDeep(line, maxDepth) || !json.Valid(line) {
-		return []call{{refusal: &rpcError{Code: codeParse, Message: "invalid JSON", Data: &errorData{Code: "parse_error"}}}}, false
+	if err := strict.Check(line, maxLine); err != nil {
+		return []call{{refusal: &rpcError{Code: codeParse, Message: "invalid JSON: " + err.Error(), Data: &errorData{Code: "parse_error"}}}}, false
 	}
 	if line[0] != '[' {
 		return []call{parseOne(line)}, false

@@ -1,0 +1,156 @@
+// Package files gives access to the files of a workspace from outside, while
+// what runs in it may be hostile.
+//
+// No name leaves the directory, through links or otherwise (os.Root). Opening
+// never blocks: only regular files and directories open. Writing replaces, so
+// that it cannot reach through a hard link, and leaves git's own files alone.
+package files
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// Tree is the files of one directory. It is an fs.FS.
+type Tree struct{ root *os.Root }
+
+// Open opens a directory. "/" is refused: it is nobody's workspace.
+func Open(dir string) (*Tree, error) {
+	if path.Clean(dir) == "/" || !path.IsAbs(dir) {
+		return nil, fmt.Errorf("open workspace %q: want the absolute path of a directory that is not the root", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	return &Tree{root}, nil
+}
+
+// Close gives the directory back.
+func (t *Tree) Close() error { return t.root.Close() }
+
+// Open opens a regular file or a directory for reading.
+func (t *Tree) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return t.open(name)
+}
+
+func (t *Tree) open(name string) (*os.File, error) {
+	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: %s", fs.ErrInvalid, info.Mode().Type())}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// maxLinks is how many links in a row WriteFile follows, as the kernel does.
+const maxLinks = 40
+
+// WriteFile replaces the file name, or the file that name links to inside the
+// tree. An existing file keeps its mode. Missing directories are made.
+func (t *Tree) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	for range maxLinks {
+		if !fs.ValidPath(name) || name == "." {
+			return &fs.PathError{Op: "write", Path: name, Err: fs.ErrInvalid}
+		}
+		link, err := t.write(name, data, perm)
+		if err != nil || link == "" {
+			return err
+		}
+		if path.IsAbs(link) {
+			return &fs.PathError{Op: "write", Path: name, Err: fmt.Errorf("%w: link out of the workspace", fs.ErrPermission)}
+		}
+		name = path.Join(path.Dir(name), link)
+	}
+	return &fs.PathError{Op: "write", Path: name, Err: syscall.ELOOP}
+}
+
+// write replaces one file, or returns the target if it is a link.
+func (t *Tree) write(name string, data []byte, perm fs.FileMode) (link string, err error) {
+	dir, base := path.Split(name)
+	dir = path.Clean(dir)
+	if err := t.root.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	parent, err := t.root.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer parent.Close()
+	if err := t.outsideGit(parent, name); err != nil {
+		return "", err
+	}
+	switch info, err := parent.Lstat(base); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return parent.Readlink(base)
+	case !info.Mode().IsRegular():
+		return "", &fs.PathError{Op: "write", Path: name, Err: fmt.Errorf("%w: %s", fs.ErrInvalid, info.Mode().Type())}
+	default:
+		perm = info.Mode().Perm()
+	}
+	return "", replace(parent, base, data, perm)
+}
+
+func replace(dir *os.Root, base string, data []byte, perm fs.FileMode) error {
+	temp := ".harness-" + rand.Text()[:10]
+	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(perm), f.Close())
+	if err == nil {
+		err = dir.Rename(temp, base)
+	}
+	if err != nil {
+		_ = dir.Remove(temp)
+	}
+	return err
+}
+
+// outsideGit refuses names in or at a .git, by their text and by where the
+// directory really is, which links in between could hide.
+func (t *Tree) outsideGit(parent *os.Root, name string) error {
+	where := name
+	if f, err := parent.Open("."); err == nil {
+		if real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err == nil {
+			where += "/" + strings.TrimPrefix(real, t.realPath())
+		}
+		f.Close()
+	}
+	for part := range strings.SplitSeq(where, "/") {
+		if strings.EqualFold(part, ".git") {
+			return &fs.PathError{Op: "write", Path: name, Err: fmt.Errorf("%w: git's own files", fs.ErrPermission)}
+		}
+	}
+	return nil
+}
+
+func (t *Tree) realPath() string {
+	f, err := t.root.Open(".")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	real, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return real
+}

@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"harness/workspace/object"
+)
+
+// Options change what a Tree does; the zero value works.
+type Options struct {
+	Bounds
+	// Home is the user's home directory. It and what it lies in are refused.
+	Home string
+}
+
+// Tree is a directory that snapshots are taken of. It holds nothing open and
+// nothing in memory between calls, and any number of them may stand for one
+// directory, in one process or in many.
+type Tree struct {
+	root   string // the directory, without links
+	data   string // what is kept about it
+	bounds Bounds
+}
+
+// Open returns the tree of dir, whose snapshots are kept below data. It refuses
+// with ErrRefused the root of the file system, opts.Home, and what that lies in.
+func Open(data, dir string, opts *Options) (*Tree, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory: %w", root, ErrRefused)
+	}
+	if data, err = filepath.Abs(data); err != nil {
+		return nil, err
+	}
+	homes := []string{string(filepath.Separator)}
+	if opts.Home != "" {
+		homes = append(homes, filepath.Clean(opts.Home))
+		if real, err := filepath.EvalSymlinks(opts.Home); err == nil {
+			homes = append(homes, real)
+		}
+	}
+	for _, h := range homes {
+		if h == root || strings.HasPrefix(h, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
+			return nil, fmt.Errorf("%s: %w: too much lies in it", root, ErrRefused)
+		}
+	}
+	sum := sha256.Sum256([]byte(root))
+	t := &Tree{root: root, data: filepath.Join(data, hex.EncodeToString(sum[:10])), bounds: opts.Bounds.filled()}
+	if err := os.MkdirAll(filepath.Join(t.data, "marks"), 0o700); err != nil {
+		return nil, err
+	}
+	return t, t.label()
+}
+
+// label leaves a note for people: which tree this data is about.
+func (t *Tree) label() error {
+	path := filepath.Join(t.data, "tree")
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	return replace(path, []byte(t.root+"\n"), false)
+}
+
+// Directory is the tree's directory, absolute and without links.
+func (t *Tree) Directory() string { return t.root }
+
+func (t *Tree) objects() string { return filepath.Join(t.data, "objects") }
+func (t *Tree) index() string   { return filepath.Join(t.data, "index") }
+
+func (t *Tree) storeOptions() *object.Options {
+	return &object.Options{Workers: t.bounds.Workers, MaxDisk: t.bounds.Disk, MinFree: t.bounds.Free}
+}
