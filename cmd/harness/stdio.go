@@ -60,7 +60,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	in := interruptible(ctx, p.stdin)
-	err = rpc.Serve(ctx, k, in, p.stdout, &rpc.Options{Log: log, Version: release})
+	err = rpc.Serve(ctx, k, in, p.stdout, &rpc.Options{Log: log, Version: release, Linger: drainFor})
 	in.Close()
 	if ctx.Err() != nil {
 		err = nil // it was told to stop

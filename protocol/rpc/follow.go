@@ -14,6 +14,7 @@ type follower struct {
 	gate   chan struct{} // of size 1, full while held; see exchange
 	p      *projector    // at the position the client was told up to; guarded by gate
 	cancel context.CancelFunc
+	moved  chan struct{} // of size 1: it has come further since somebody looked
 	done   chan struct{}
 }
 
@@ -45,7 +46,7 @@ func (c *conn) follow(ctx context.Context, x *exchange, id harness.SessionID, at
 // begin follows a thread from where p stands. Approvals that wait there are
 // announced, again if need be.
 func (c *conn) begin(x *exchange, p *projector) *follower {
-	f := &follower{c: c, gate: make(chan struct{}, 1), p: p, done: make(chan struct{})}
+	f := &follower{c: c, gate: make(chan struct{}, 1), p: p, moved: make(chan struct{}, 1), done: make(chan struct{})}
 	f.gate <- struct{}{}
 	x.held = append(x.held, f)
 	ctx, cancel := context.WithCancel(c.telling)
@@ -139,6 +140,10 @@ func (f *follower) tell(ctx context.Context, e harness.Event) {
 	}
 	defer f.exit()
 	f.p.project(e, func(n note) { f.notify(ctx, n) })
+	select {
+	case f.moved <- struct{}{}:
+	default:
+	}
 }
 
 // announce sends the questions that already wait.

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+	"time"
 
 	"harness"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	Log     *slog.Logger // default: discard
 	Version string       // what initialize answers
 	User    string       // whose threads these are; empty: everybody's
+
+	// Linger is how long the client is still told of turns that run when its
+	// input ends. Default: not at all.
+	Linger time.Duration
 }
 
 // conn is one client. One goroutine reads its requests and carries them out,
@@ -70,6 +75,9 @@ func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Opti
 	var hush context.CancelFunc
 	c.telling, hush = context.WithCancel(ctx)
 	err := c.read(ctx, r)
+	if err == nil {
+		c.linger(ctx)
+	}
 	hush()
 	c.tellers.Wait()
 	c.out.finish()
