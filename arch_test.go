@@ -32,19 +32,31 @@ var mayImport = map[string][]string{
 
 	"store/*":    {".", "internal/*"},
 	"engine/*":   {".", "internal/*"},
-	"sandbox/*":  {".", "internal/*"},
+	"sandbox/*":  {".", "internal/*", "sandbox/internal/*"},
 	"protocol/*": {".", "health", "internal/*"},
 	// Sessions come and go as archives.
 	"protocol/rest": {".", "health", "internal/*", "archive"},
+
+	// Clients of model servers share what is below them; the stand-in needs none.
+	"model":           {},
+	"model/wire":      {"model"},
+	"model/anthropic": {"model", "model/wire"},
+	"model/openai":    {"model", "model/wire"},
+	"model/offline":   {"model"},
 
 	"internal/*":     {},
 	"internal/mint":  {"."}, // the form of identifiers
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
+	// What sandboxes share is below them: nobody else has a use for it.
+	"sandbox":            {".", "sandbox/internal/*"},
+	"sandbox/internal/*": {".", "sandbox/internal/*"},
+
 	// A suite knows the root and what it tests. protocoltest plays one story
 	// over every protocol, so it needs a real server to play it on.
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
+	"model/modeltest":            {"model", "model/wire"},
 	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*"},
 	"internal/object/objecttest": {"internal/object"},
 
@@ -57,11 +69,14 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
-	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
+	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "sandbox/bwrap", "sandbox/internal/*"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
 
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},
+
+	"github.com/anthropics/anthropic-sdk-go": {code: []string{"model/anthropic"}},
+	"github.com/openai/openai-go/v3":         {code: []string{"model/openai"}},
 
 	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest"}},
 }
@@ -70,6 +85,11 @@ var thirdParty = map[string]struct{ code, tests []string }{
 // says who waits for them. Prefer sync.WaitGroup.Go, which needs no row.
 var goStatements = map[string]spawns{
 	"kernel": {1, "the session, through returned; an engine that ignores its context is given up after CancelGrace"},
+
+	"sandbox/docker":       {1, "whoever stops the container, through dead"},
+	"sandbox/internal/run": {2, "Wait, through done; a reader of somebody else's that blocks is left to it"},
+	// The shim is a process of its own: what runs in it ends with it.
+	"sandbox/internal/shim": {5, "the process's exit, after wait or the end of orders"},
 }
 
 type spawns struct {

@@ -90,7 +90,12 @@ func DecodeEvent(raw []byte) (Event, error) {
 
 // CopyPayload is p as the log will tell it: a copy that shares nothing with p,
 // with text that is UTF-8. A payload that cannot be encoded is [ErrInvalid].
-func CopyPayload(p Payload) (Payload, error) {
+func CopyPayload(p Payload) (Payload, error) { return CopyClean(p, nil) }
+
+// CopyClean is [CopyPayload], with a look at the payload's JSON on the way: clean
+// returns it, or what to read in its place. It is not asked about the kinds that
+// stream.
+func CopyClean(p Payload, clean func(encoded []byte) []byte) (Payload, error) {
 	switch p := p.(type) { // the kinds that stream need no detour
 	case *Token:
 		return &Token{ItemID: p.ItemID, Text: validText(p.Text)}, nil
@@ -102,6 +107,9 @@ func CopyPayload(p Payload) (Payload, error) {
 	raw, err := encodeJSON(nil, p)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w: %w", p.Type(), err, ErrInvalid)
+	}
+	if clean != nil {
+		raw = clean(raw)
 	}
 	return decodePayload(p.Type(), raw), nil
 }

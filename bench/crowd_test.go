@@ -39,6 +39,7 @@ type peer struct {
 	seq     int64
 	texts   int64
 	sampled bool
+	came    int64 // when the bytes did that are looked at
 	samples []sample
 	record  bool
 	raw     []byte
@@ -232,6 +233,9 @@ func (c *crowd) read() {
 				unix.Close(p.fd)
 				delete(c.byFD, p.fd)
 			default:
+				if p.sampled {
+					p.came = monotonic() // before it is looked into
+				}
 				c.total.Bytes += int64(got)
 				if p.record {
 					p.raw = append(p.raw, buf[:got]...)
@@ -341,7 +345,7 @@ func (c *crowd) ended(p *peer) {
 // sample notes when the peer came to where it is.
 func (p *peer) sample() {
 	if p.sampled {
-		p.samples = append(p.samples, sample{p.seq, monotonic()})
+		p.samples = append(p.samples, sample{p.seq, p.came})
 	}
 }
 

@@ -20,6 +20,7 @@ type line struct {
 	caller harness.Caller
 	status int
 	bytes  int64
+	asks   bool // for another protocol on the connection
 }
 
 func (l *line) WriteHeader(status int) {
@@ -47,7 +48,10 @@ func (l *line) Flush() { http.NewResponseController(l.ResponseWriter).Flush() } 
 func (l *line) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, b, err := http.NewResponseController(l.ResponseWriter).Hijack()
 	if err == nil && l.status == 0 {
-		l.status = http.StatusSwitchingProtocols
+		l.status = http.StatusOK // a stream, whose head its handler writes
+		if l.asks {
+			l.status = http.StatusSwitchingProtocols
+		}
 	}
 	return c, b, err
 }

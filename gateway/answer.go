@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -52,7 +53,7 @@ func refuse(w http.ResponseWriter, err error) {
 			wait = max(1, int(math.Ceil(throttled.Wait.Seconds())))
 		}
 		h.Set("Retry-After", strconv.Itoa(wait))
-	case http.StatusMisdirectedRequest, http.StatusRequestURITooLong:
+	case http.StatusMisdirectedRequest, http.StatusRequestURITooLong, http.StatusRequestEntityTooLarge:
 		h.Set("Connection", "close")
 	}
 	h.Set("Content-Type", "application/problem+json")
@@ -83,13 +84,17 @@ func secureHeaders(h http.Header, n *Names) {
 	}
 }
 
-// boundBody bounds the size of a body, and the time it may take.
-func boundBody(w http.ResponseWriter, r *http.Request, limit int64) {
+// boundBody bounds the size of a body, and the time it may take. One that says
+// that it is larger is refused before it is sent, if the client waits for that.
+func boundBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		return
+		return nil
 	}
 	if limit == 0 {
 		limit = MaxBody
+	}
+	if limit > 0 && r.ContentLength > limit {
+		return fmt.Errorf("the body has more than %d bytes: %w", limit, harness.ErrTooLarge)
 	}
 	if limit > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
@@ -98,6 +103,7 @@ func boundBody(w http.ResponseWriter, r *http.Request, limit int64) {
 	if rc.SetReadDeadline(time.Now().Add(BodyFor)) == nil {
 		r.Body = &timed{ReadCloser: r.Body, rc: rc}
 	}
+	return nil
 }
 
 // timed ends the time limit with the body, because the answer may take longer.

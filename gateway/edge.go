@@ -87,11 +87,14 @@ func (e *Edge) Routes() []Route {
 	return all
 }
 
+// headerSlop is what net/http allows a head beyond its limit.
+const headerSlop = 4 << 10
+
 // Server is an HTTP server with this edge and its limits.
 func (e *Edge) Server(log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: e, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: HeaderFor, IdleTimeout: IdleFor, MaxHeaderBytes: MaxHeader, ConnState: e.connState,
+		ReadHeaderTimeout: HeaderFor, IdleTimeout: IdleFor, MaxHeaderBytes: MaxHeader - headerSlop, ConnState: e.connState,
 	}
 }
 
@@ -100,7 +103,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e.opts.BehindProxy {
 		r.RemoteAddr = forwarded(r)
 	}
-	line := &line{ResponseWriter: w, began: time.Now()}
+	line := &line{ResponseWriter: w, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
 	defer e.log(line, r)
 	secureHeaders(w.Header(), e.names)
 	if err := e.admit(r); err != nil {
@@ -122,7 +125,10 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		line.caller, _ = harness.CallerOf(ctx)
 		r = r.WithContext(ctx)
 	}
-	boundBody(line, r, route.MaxBody)
+	if err := boundBody(line, r, route.MaxBody); err != nil {
+		refuse(line, err)
+		return
+	}
 	e.mux.ServeHTTP(line, r)
 }
 

@@ -41,6 +41,7 @@ type Gate struct {
 	k      sessions
 	owners *owners
 	audit  func(Record)
+	roots  *Roots
 }
 
 // Options are the gate's settings. The zero value works.
@@ -48,14 +49,20 @@ type Options struct {
 	// Audit is told of every decision that the table marks, and of every
 	// refusal. It is called by the caller's goroutine, after the fact.
 	Audit func(Record)
+	// Roots are where new sessions may work that say where; those of callers
+	// that may act for others may work anywhere. Default: everywhere.
+	Roots *Roots
 }
 
 // New makes a gate before k. Sessions are made and removed through the gate
 // only, or [Gate.Forget] is told.
 func New(k sessions, opts *Options) *Gate {
 	g := &Gate{k: k, owners: newOwners(), audit: func(Record) {}}
-	if opts != nil && opts.Audit != nil {
-		g.audit = opts.Audit
+	if opts != nil {
+		g.roots = opts.Roots
+		if opts.Audit != nil {
+			g.audit = opts.Audit
+		}
 	}
 	return g
 }
@@ -199,6 +206,12 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	}
 	if err != nil {
 		return "", err
+	}
+	if n.Directory != "" && g.roots != nil {
+		if n.Directory, err = g.roots.Directory(n.Directory, Allows(c.Role, ForOther)); err != nil {
+			g.audit(Record{Caller: c, Action: Create, Session: n.ID, Detail: "directory", Err: err})
+			return "", err
+		}
 	}
 	inherits := n.From != nil && n.User == "" && Allows(c.Role, ForOther) // the branch of an admin stays its owner's
 	if n.User == "" && !inherits {

@@ -12,7 +12,7 @@ import (
 )
 
 // benchRig is a kernel whose engine takes what to emit from a channel.
-func benchRig(b *testing.B, st harness.Store) (*rig, chan harness.Payload) {
+func benchRig(b *testing.B, st harness.Store, redact kernel.Redactor) (*rig, chan harness.Payload) {
 	b.Helper()
 	facts := make(chan harness.Payload)
 	r := &rig{t: b, id: "ses_1"}
@@ -23,16 +23,21 @@ func benchRig(b *testing.B, st harness.Store) (*rig, chan harness.Payload) {
 			}
 		}
 		return nil
-	}}, &kernel.Options{Window: -1})
+	}}, &kernel.Options{Window: -1, Redact: redact})
 	return r, facts
 }
 
 // BenchmarkEmit is one streamed word from the engine to the memory store: the
 // merging, the encoding, the fold and the tail. events/word says how many
 // words became one event.
-func BenchmarkEmit(b *testing.B) {
+func BenchmarkEmit(b *testing.B) { benchEmit(b, nil) }
+
+// BenchmarkEmitRedacted is the same with a redactor.
+func BenchmarkEmitRedacted(b *testing.B) { benchEmit(b, newRedactor(b)) }
+
+func benchEmit(b *testing.B, redact kernel.Redactor) {
 	st := memory.New()
-	r, facts := benchRig(b, st)
+	r, facts := benchRig(b, st, redact)
 	r.create(harness.NewSession{ID: r.id})
 	r.submit("go")
 	before := r.state().Seq
@@ -50,7 +55,7 @@ func BenchmarkEmit(b *testing.B) {
 
 // BenchmarkCommand is a command that is one event, from Do to its receipt.
 func BenchmarkCommand(b *testing.B) {
-	r, facts := benchRig(b, memory.New())
+	r, facts := benchRig(b, memory.New(), nil)
 	defer close(facts)
 	r.create(harness.NewSession{ID: r.id})
 	models := [2]string{"a", "b"}
@@ -66,7 +71,7 @@ func BenchmarkCommand(b *testing.B) {
 func perEvent(b *testing.B, history int) time.Duration {
 	st := memory.New()
 	long(b, st, "ses_1", history)
-	r, facts := benchRig(b, st)
+	r, facts := benchRig(b, st, nil)
 	defer func() { r.k.Close() }()
 	r.submit("go")
 	const events = 20_000
@@ -107,7 +112,7 @@ func BenchmarkAttach(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			st := memory.New()
 			long(b, st, "ses_1", n)
-			r, facts := benchRig(b, st)
+			r, facts := benchRig(b, st, nil)
 			defer close(facts)
 			b.ReportAllocs()
 			for b.Loop() {

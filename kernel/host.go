@@ -18,6 +18,7 @@ type host struct {
 	words  chan []harness.Part
 	held   []said // what words holds; only the session's goroutine touches it
 	config atomic.Pointer[harness.Config]
+	clean  *cleaner
 }
 
 var _ harness.Host = (*host)(nil)
@@ -37,20 +38,38 @@ func kernelOwned(p harness.Payload) bool {
 	return false
 }
 
-// Emit hands on a copy, made by the engine's goroutine: what the engine does
-// with p afterwards, or what is wrong with p, is no trouble for the session.
+// Emit hands on a copy without secrets, made by the engine's goroutine: what the
+// engine does with p afterwards, or what is wrong with p, is no trouble for the
+// session.
 func (h *host) Emit(ctx context.Context, p harness.Payload) error {
 	if p == nil {
 		return fmt.Errorf("an engine may not emit nothing: %w", harness.ErrInvalid)
 	}
-	p, err := harness.CopyPayload(p)
+	p, err := h.clean.copy(p)
 	if err != nil {
 		return err
 	}
 	if kernelOwned(p) {
 		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	}
+	before, p := h.clean.take(p)
+	if err := h.report(ctx, before); err != nil {
+		return err
+	}
+	if p == nil { // it waits for what follows
+		return h.over(ctx)
+	}
 	return h.send(ctx, h.s.reports, emitted{h.turn, p})
+}
+
+// report hands on what was held back.
+func (h *host) report(ctx context.Context, all []harness.Payload) error {
+	for _, p := range all {
+		if err := h.send(ctx, h.s.reports, emitted{h.turn, p}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {
@@ -58,12 +77,19 @@ func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 		return harness.Decision{}, fmt.Errorf("ask about call %q: the input is not JSON: %w", u.Call, harness.ErrInvalid)
 	}
 	u.Input = bytes.Clone(u.Input)
+	shown := h.clean.use(u)
+	if err := h.report(ctx, h.clean.flush()); err != nil {
+		return harness.Decision{}, err
+	}
 	answer := make(chan decide, 1) // so that the session never waits for the engine
-	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, u}); err != nil {
+	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, shown}); err != nil {
 		return harness.Decision{}, err
 	}
 	select {
 	case d := <-answer:
+		if !bytes.Equal(shown.Input, u.Input) && d.decision.Digest == harness.Digest(shown.Input) {
+			d.decision.Digest = harness.Digest(u.Input) // it is about the call as it was shown
+		}
 		return d.decision, d.err
 	case <-ctx.Done():
 		return harness.Decision{}, context.Cause(ctx)
@@ -73,6 +99,12 @@ func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 }
 
 func (h *host) Checkpoint(ctx context.Context, ref string) error {
+	if err := h.clean.ref(ref); err != nil {
+		return err
+	}
+	if err := h.report(ctx, h.clean.flush()); err != nil { // the next attempt does not say it again
+		return err
+	}
 	answer := make(chan reply, 1) // so that the session never waits for the engine
 	if err := h.send(ctx, h.s.reports, checkpointed{answer, h.turn, ref}); err != nil {
 		return err
@@ -102,6 +134,31 @@ func (h *host) send(ctx context.Context, to chan<- input, in input) error {
 		return harness.ErrNotRunning
 	case <-h.s.done:
 		return harness.ErrUnavailable
+	}
+}
+
+// over is why nothing can be sent any more, if so.
+func (h *host) over(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.done:
+		return harness.ErrNotRunning
+	case <-h.s.done:
+		return harness.ErrUnavailable
+	default:
+		return nil
+	}
+}
+
+// last hands on what is held back when the engine has returned, also if it was
+// told to.
+func (h *host) last() {
+	for _, p := range h.clean.flush() {
+		select {
+		case h.s.reports <- emitted{h.turn, p}:
+		case <-h.s.done: // the session gave up waiting
+		}
 	}
 }
 

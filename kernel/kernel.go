@@ -44,6 +44,9 @@ type Options struct {
 	// SnapshotEvery is how many events a wake reads at most, roughly. Default
 	// 1024.
 	SnapshotEvery int
+	// Redact takes secrets out of everything that is kept. Default: nothing is
+	// taken out.
+	Redact Redactor
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }
@@ -110,6 +113,10 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 // Create makes a session: an empty one, or a branch that begins with another
 // session's history up to a point. It costs the same however long that is.
 func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error) {
+	n, err := k.heardNew(n)
+	if err != nil {
+		return "", err
+	}
 	id := n.ID
 	if id == "" {
 		id = harness.SessionID(k.newID(harness.SessionPrefix))
@@ -138,7 +145,6 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		if id == n.From.Session {
 			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
 		}
-		var err error
 		if st, c.From, err = k.branch(ctx, *n.From); err != nil {
 			return "", fmt.Errorf("branch from %s: %w", n.From.Session, err)
 		}
@@ -179,6 +185,7 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 
 // Do carries out a command and returns when its effect is durable.
 func (k *Kernel) Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
+	cmd = k.heard(cmd)
 	for {
 		s, err := k.wake(ctx, id)
 		if err != nil {

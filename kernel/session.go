@@ -136,7 +136,29 @@ func (s *session) loop(ctx context.Context) {
 		case <-s.halt:
 			return
 		}
+		s.hearOut(ctx, in)
 		s.carryOut(ctx, s.m.step(time.Now(), in))
+	}
+}
+
+// hearOut lets the engine finish its words before somebody speaks to the turn:
+// what is held back of them was said before.
+func (s *session) hearOut(ctx context.Context, in input) {
+	c, ok := in.(commanded)
+	if !ok || s.host == nil {
+		return
+	}
+	switch c := c.cmd.(type) {
+	case harness.Steer, harness.Cancel:
+	case harness.Submit:
+		if c.OnBusy != harness.Interrupt {
+			return
+		}
+	default:
+		return
+	}
+	for _, p := range s.host.clean.flush() {
+		s.carryOut(ctx, s.m.step(time.Now(), emitted{s.host.turn, p}))
 	}
 }
 
@@ -249,7 +271,7 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	engine, err := s.k.engine(s.m.state.Engine)
 	turn, cancel := context.WithCancelCause(ctx)
-	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1)} // see host.say
+	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1), clean: newCleaner(s.k.opts.Redact)} // see host.say
 	h.config.Store(&t.Config)
 	s.host, s.cause = h, harness.ErrNotRunning
 	s.stop = func() { cancel(s.cause) }
@@ -258,7 +280,8 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 		if err == nil {
 			err = run(turn, engine, t, h)
 		}
-		e := ended{turn: t.ID, err: err, retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), errShutdown)}
+		h.last()
+		e := ended{turn: t.ID, err: h.clean.err(err), retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), errShutdown)}
 		select {
 		case s.returned <- e:
 		case <-s.done: // the session gave up waiting

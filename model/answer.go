@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Answer collects chunks. Its zero value is ready.
 type Answer struct {
@@ -9,8 +12,14 @@ type Answer struct {
 	Usage    Usage
 	Stop     Stop // empty until the answer has ended
 
-	parts []Part
-	open  []bool // parts that are calls without an end
+	parts []*growing
+}
+
+// growing is a part to which text is added in pieces.
+type growing struct {
+	Part
+	text strings.Builder // of the part, or arguments of the call
+	open bool            // a call without an end
 }
 
 // Add takes the next chunk.
@@ -19,23 +28,22 @@ func (a *Answer) Add(c Chunk) {
 	case ChunkBegin:
 		a.Provider, a.Model = c.Provider, c.Name
 	case ChunkText:
-		a.part(c.Block, PartText).Text += c.Text
+		a.part(c.Block, PartText).text.WriteString(c.Text)
 	case ChunkThinking:
 		p := a.part(c.Block, PartThinking)
-		p.Text += c.Text
+		p.text.WriteString(c.Text)
 		p.Provider = a.Provider
 	case ChunkSignature:
 		p := a.part(c.Block, PartThinking)
 		p.Signature, p.ID, p.Redacted, p.Provider = c.Text, c.ID, c.Redacted, a.Provider
 	case ChunkCallBegin:
 		p := a.part(c.Block, PartCall)
-		p.ID, p.Name = c.ID, c.Name
-		a.open[c.Block] = true
+		p.ID, p.Name, p.open = c.ID, c.Name, true
 	case ChunkCallArgs:
-		a.part(c.Block, PartCall).Args += c.Text
+		a.part(c.Block, PartCall).text.WriteString(c.Text)
 	case ChunkCallEnd:
-		a.part(c.Block, PartCall).Args = c.Text
-		a.open[c.Block] = false
+		p := a.part(c.Block, PartCall)
+		p.Args, p.open = c.Text, false
 	case ChunkUsage:
 		a.Usage = c.Usage
 	case ChunkStop:
@@ -44,21 +52,25 @@ func (a *Answer) Add(c Chunk) {
 	}
 }
 
-func (a *Answer) part(block int, kind PartKind) *Part {
+func (a *Answer) part(block int, kind PartKind) *growing {
 	for len(a.parts) <= block {
-		a.parts, a.open = append(a.parts, Part{}), append(a.open, false)
+		a.parts = append(a.parts, &growing{})
 	}
 	a.parts[block].Kind = kind
-	return &a.parts[block]
+	return a.parts[block]
 }
 
 // Message is what was said so far, fit to be sent back: without calls that did
 // not end, empty texts, and thoughts whose signature did not come.
 func (a *Answer) Message() Message {
 	m := Message{Role: Assistant}
-	for i, p := range a.parts {
+	for _, g := range a.parts {
+		p := g.Part
+		if p.Kind != PartCall {
+			p.Text = g.text.String()
+		}
 		switch {
-		case p.Kind == "", a.open[i]:
+		case p.Kind == "", g.open:
 		case p.Kind == PartText && p.Text == "":
 		case p.Kind == PartThinking && p.Signature == "" && a.Stop == "":
 		default:
@@ -70,8 +82,8 @@ func (a *Answer) Message() Message {
 
 // Calls are the calls that ended, in the order in which they began.
 func (a *Answer) Calls() []Part {
-	return slices.DeleteFunc(slices.Clone(a.Message().Parts), func(p Part) bool { return p.Kind != PartCall })
+	return slices.DeleteFunc(a.Message().Parts, func(p Part) bool { return p.Kind != PartCall })
 }
 
 // Text is everything said so far, thoughts excluded.
-func (a *Answer) Text() string { return Plain(a.parts) }
+func (a *Answer) Text() string { return Plain(a.Message().Parts) }

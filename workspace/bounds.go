@@ -1,6 +1,9 @@
 package workspace
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // Bounds limit a snapshot. What is over a bound is skipped under the bound's
 // name, and the mark is Incomplete; zero values mean the defaults.
@@ -11,7 +14,7 @@ type Bounds struct {
 	Time      time.Duration // for one snapshot; 10 s: a turn waits for it
 	Disk      int64         // of all snapshots of a tree, packed; 4 GB
 	Free      int64         // left on the disk for others; 256 MB
-	Workers   int           // goroutines that read and pack; 4
+	Workers   int           // goroutines that read and pack; 4, or as many as there are processors
 }
 
 func (b Bounds) filled() Bounds {
@@ -21,7 +24,7 @@ func (b Bounds) filled() Bounds {
 	b.Time = or(b.Time, 10*time.Second)
 	b.Disk = or(b.Disk, 4<<30)
 	b.Free = or(b.Free, 256<<20)
-	b.Workers = or(b.Workers, 4)
+	b.Workers = or(b.Workers, min(4, runtime.GOMAXPROCS(0)))
 	return b
 }
 

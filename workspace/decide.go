@@ -70,10 +70,9 @@ func (d *decider) judge(c *Change) verdict {
 	return doRestore
 }
 
-// plan looks at directories last: one in which something stays cannot go, and a
-// skipped name of which only the time differs is no news.
+// plan looks at directories last: one in which something stays cannot go.
 func (d *decider) plan() (p Plan) {
-	for i := len(d.changes) - 1; i >= 0; i-- { // children first: a directory that stays occupies its parents
+	for i := range d.changes {
 		c, v := &d.changes[i], &d.verdicts[i]
 		if !isDir(c.now) || isDir(c.want) || *v >= doConflict || !d.occupied[c.path] {
 			continue

@@ -3,6 +3,7 @@ package workspace
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"sort"
@@ -73,15 +74,26 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // loadIndex returns nil if there is none that can be read: it only saves work.
 func loadIndex(path string) *dir {
-	data, err := os.ReadFile(path)
-	if err != nil || len(data) < len(indexMagic)+4 {
+	f, err := os.Open(path)
+	if err != nil {
 		return nil
 	}
-	body, sum := data[:len(data)-4], data[len(data)-4:]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() < int64(len(indexMagic)+4) {
 		return nil
 	}
-	r := reader{rest: string(body)}
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	sum := crc32.New(castagnoli)
+	if _, err := io.Copy(io.MultiWriter(&text, sum), io.LimitReader(f, info.Size()-4)); err != nil {
+		return nil
+	}
+	var want [4]byte
+	if _, err := io.ReadFull(f, want[:]); err != nil || sum.Sum32() != binary.LittleEndian.Uint32(want[:]) {
+		return nil
+	}
+	r := reader{rest: text.String()}
 	if r.take(len(indexMagic)) != indexMagic {
 		return nil
 	}
@@ -132,7 +144,25 @@ func readDir(r *reader, depth int) *dir {
 	return d
 }
 
-func appendDir(b []byte, d *dir) []byte {
+// indexWriter writes an index and its checksum, piece by piece.
+type indexWriter struct {
+	out io.Writer
+	sum uint32
+	err error
+}
+
+func (w *indexWriter) flush(b []byte) []byte {
+	if w.err == nil {
+		w.sum = crc32.Update(w.sum, castagnoli, b)
+		_, w.err = w.out.Write(b)
+	}
+	return b[:0]
+}
+
+func (w *indexWriter) dir(b []byte, d *dir) []byte {
+	if len(b) > fileSpace/2 {
+		b = w.flush(b)
+	}
 	b = append(b, d.id[:]...)
 	b = binary.AppendUvarint(b, uint64(len(d.nodes)))
 	for i := range d.nodes {
@@ -152,7 +182,7 @@ func appendDir(b []byte, d *dir) []byte {
 		case Dir:
 			b = binary.AppendUvarint(b, uint64(e.Mode))
 			b = append(b, e.ID[:]...)
-			b = appendDir(b, e.sub)
+			b = w.dir(b, e.sub)
 		case Link:
 			b = binary.AppendUvarint(b, uint64(len(e.Target)))
 			b = append(b, e.Target...)
@@ -171,16 +201,28 @@ func appendDir(b []byte, d *dir) []byte {
 }
 
 // saveIndex replaces the index. It is not synced: one that is torn is not read.
-func saveIndex(path string, d *dir, names int) error {
-	b := make([]byte, 0, len(indexMagic)+names*128+64)
-	b = appendDir(append(b, indexMagic...), d)
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	return replace(path, b, false)
+func saveIndex(path string, d *dir) error {
+	return replaceWith(path, false, func(f io.Writer) error {
+		w := &indexWriter{out: f}
+		b := make([]byte, 0, fileSpace)
+		w.flush(w.dir(append(b, indexMagic...), d))
+		if w.err == nil {
+			_, w.err = f.Write(binary.LittleEndian.AppendUint32(nil, w.sum))
+		}
+		return w.err
+	})
 }
 
 // replace puts data in place of the file at path, at one instant; durable makes
 // it survive a loss of power once replace has returned.
-func replace(path string, data []byte, durable bool) (err error) {
+func replace(path string, data []byte, durable bool) error {
+	return replaceWith(path, durable, func(f io.Writer) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+func replaceWith(path string, durable bool, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
@@ -190,7 +232,7 @@ func replace(path string, data []byte, durable bool) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil && durable {
 		err = f.Sync()
 	}

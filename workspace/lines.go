@@ -74,7 +74,7 @@ func distance(a, b []int32) (int, bool) {
 			if k == -d || k != d && *at(k - 1) < *at(k + 1) {
 				x = *at(k + 1)
 			} else {
-				x = *at(k-1) + 1
+				x = *at(k - 1) + 1
 			}
 			y := x - k
 			for x < len(a) && y < len(b) && a[x] == b[y] {

@@ -60,7 +60,7 @@ const (
 // anything that is not one, such as a path.
 func markTime(id string) (nanos int64, p Phase, ok bool) {
 	if len(id) != markLength || !strings.HasPrefix(id, markPrefix) {
-		return 0, 0, false
+		return 0, "", false
 	}
 	rest := id[len(markPrefix):]
 	n, err := strconv.ParseUint(rest[:16], 16, 63)
@@ -72,7 +72,7 @@ func markTime(id string) (nanos int64, p Phase, ok bool) {
 	}
 	for _, c := range []byte(rest) {
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z') {
-			return 0, 0, false
+			return 0, "", false
 		}
 	}
 	return int64(n), p, err == nil && p != ""

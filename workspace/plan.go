@@ -17,6 +17,7 @@ type Change struct {
 
 	path      string
 	now, want *Entry // nil: nothing there
+	data      []byte // content to restore, if it was read already
 }
 
 // Plan says what a rewind does.
@@ -72,9 +73,10 @@ func makePlan(s *object.Store, target Mark, now, want object.ID, touched map[str
 	}
 	p := d.plan()
 	p.Mark = target
+	room := planData
 	for _, list := range [][]Change{p.Restore, p.Delete, p.Conflict} {
 		for i := range list {
-			if err := list[i].count(s); err != nil {
+			if err := list[i].count(s, &room); err != nil {
 				return Plan{}, err
 			}
 		}
@@ -87,8 +89,11 @@ func makePlan(s *object.Store, target Mark, now, want object.ID, touched map[str
 	return p, nil
 }
 
+// planData is how many bytes of content a plan holds on to for its rewind.
+const planData = 32 << 20
+
 // count fills in the lines.
-func (c *Change) count(s *object.Store) (err error) {
+func (c *Change) count(s *object.Store, room *int) (err error) {
 	content := func(e *Entry) []byte {
 		if e == nil || e.Kind != File || err != nil {
 			return nil
@@ -102,5 +107,8 @@ func (c *Change) count(s *object.Store) (err error) {
 	}
 	now, want := content(c.now), content(c.want)
 	c.Insertions, c.Deletions, c.Binary = countLines(now, want)
+	if *room -= len(want); *room >= 0 {
+		c.data = want
+	}
 	return err
 }

@@ -44,8 +44,9 @@ type space struct {
 }
 
 const (
-	nameSpace = 64 << 10
-	maxSkips  = 1000 // skips a mark lists; it counts all of them
+	nameSpace = 8 << 10  // of one call for names
+	fileSpace = 64 << 10 // to begin with
+	maxSkips  = 1000     // skips a mark lists; it counts all of them
 )
 
 // place is a directory on the way: where it is, what was there before.
@@ -110,6 +111,7 @@ func (s *scanner) name(sp *space, f *folder.Folder, at place, rules *ignore.Rule
 		s.skip(at.path, n, why)
 		return true, nil
 	}
+	old := at.before.child(n.Name)
 	st, err := f.Stat(n.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -118,7 +120,6 @@ func (s *scanner) name(sp *space, f *folder.Folder, at place, rules *ignore.Rule
 		s.skip(at.path, n, Unreadable)
 		return true, nil
 	}
-	old := at.before.child(n.Name)
 	known := old != nil && old.Kind != Skipped || kept(marked, n.Name)
 	isDir := st.Kind == folder.Dir
 	switch {
@@ -176,6 +177,9 @@ func (s *scanner) file(sp *space, f *folder.Folder, at place, began time.Time, n
 	if time.Now().After(s.deadline) {
 		s.skip(at.path, n, Late)
 		return true, nil
+	}
+	if len(sp.content) == 0 {
+		sp.content = make([]byte, fileSpace)
 	}
 	for try := 1; ; try++ {
 		got, before, after, err := f.ReadFull(n.Name, sp.content)

@@ -41,39 +41,46 @@ func (t *Tree) takeOnce(ctx context.Context, session harness.SessionID, p Phase)
 		return Mark{}, err
 	}
 	defer s.Close()
-	m, _, err := t.take(ctx, s, session, p)
-	return m, err
+	return t.take(ctx, s, session, p)
 }
 
 // take scans and writes the mark, with the store held.
-func (t *Tree) take(ctx context.Context, s *object.Store, session harness.SessionID, p Phase) (Mark, *dir, error) {
-	m, d, err := t.look(ctx, s, object.ID{})
+func (t *Tree) take(ctx context.Context, s *object.Store, session harness.SessionID, p Phase) (Mark, error) {
+	m, _, err := t.look(ctx, s, object.ID{})
 	if err != nil {
-		return m, nil, err
+		return m, err
 	}
 	m.Session, m.Phase = session, p
-	if err := t.write(&m); err != nil {
-		return m, nil, err
-	}
-	return m, d, nil
+	return m, t.write(&m)
 }
 
 // look scans the tree and makes its content durable. What the tree with the id
 // also has is kept even if it is ignored by now.
 func (t *Tree) look(ctx context.Context, s *object.Store, also object.ID) (Mark, *dir, error) {
+	before := loadIndex(t.index())
+	m, d, changed, err := t.scan(ctx, s, before, also)
+	if err == nil && changed {
+		err = saveIndex(t.index(), d)
+	}
+	return m, d, err
+}
+
+// scan is look with the last state known. It reports whether the index is out of
+// date, and leaves it.
+func (t *Tree) scan(ctx context.Context, s *object.Store, before *dir, also object.ID) (Mark, *dir, bool, error) {
 	m := Mark{Time: time.Now()}
 	root, err := folder.Open(t.root)
 	if err != nil {
-		return m, nil, err
+		return m, nil, false, err
 	}
 	defer root.Close()
 	self, err := root.Self()
 	if err != nil {
-		return m, nil, err
+		return m, nil, false, err
 	}
 	w, err := s.Writer()
 	if err != nil {
-		return m, nil, err
+		return m, nil, false, err
 	}
 	defer w.Abort()
 	sc := &scanner{store: s, writer: w, bounds: t.bounds, deadline: m.Time.Add(t.bounds.Time), device: self.Device,
@@ -83,24 +90,18 @@ func (t *Tree) look(ctx context.Context, s *object.Store, also object.ID) (Mark,
 		own.Close()
 	}
 	for range t.bounds.Workers {
-		sc.spaces <- &space{names: make([]byte, nameSpace), content: make([]byte, nameSpace)}
+		sc.spaces <- &space{names: make([]byte, nameSpace)}
 	}
-	before := loadIndex(t.index())
 	d, err := sc.scan(ctx, root, place{before: before, mark: also})
 	if err != nil {
-		return m, nil, fmt.Errorf("snapshot of %s: %w", t.root, err)
+		return m, nil, false, fmt.Errorf("snapshot of %s: %w", t.root, err)
 	}
 	if err := w.Commit(); err != nil {
-		return m, nil, fmt.Errorf("snapshot of %s: %w", t.root, err)
-	}
-	if before == nil || sc.dirty.Load() {
-		if err := saveIndex(t.index(), d, int(sc.files.Load())); err != nil {
-			return m, nil, err
-		}
+		return m, nil, false, fmt.Errorf("snapshot of %s: %w", t.root, err)
 	}
 	m.Root, m.Mode = d.id.String(), self.Mode
 	sc.report(&m)
-	return m, d, nil
+	return m, d, before == nil || sc.dirty.Load(), nil
 }
 
 // report fills in what was kept and what was not.

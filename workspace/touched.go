@@ -49,7 +49,7 @@ func (t *Tree) touched(s *object.Store, session harness.SessionID, target Mark, 
 		return nil, err
 	}
 	for _, other := range others {
-		if other == session || other == target.Session {
+		if other == session {
 			continue
 		}
 		if err := t.otherWork(other, target, now, note); err != nil {
@@ -91,7 +91,7 @@ func (t *Tree) otherWork(other harness.SessionID, target Mark, now object.ID, no
 		return err
 	}
 	for i, id := range ids {
-		began, phase, _ := markTime(id)
+		_, phase, _ := markTime(id)
 		end := ""
 		if i+1 < len(ids) {
 			end = ids[i+1]
@@ -107,7 +107,7 @@ func (t *Tree) otherWork(other harness.SessionID, target Mark, now object.ID, no
 		if errors.Is(err, ErrGone) {
 			continue
 		}
-		if err == nil && (end != "" || began > 0) {
+		if err == nil {
 			err = note(from, to, AnotherSession)
 		}
 		if err != nil {

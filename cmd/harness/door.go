@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 
 	"harness"
 	"harness/gateway"
-	"harness/gateway/secret"
 )
 
 // door are the flags that say where the server listens, and who may come in.
@@ -104,7 +102,7 @@ func (d *door) url(addr net.Addr) string {
 }
 
 // provider is the identity provider that the flags name, if they do.
-func (d *door) provider(ctx context.Context) (*gateway.Provider, error) {
+func (d *door) provider(ctx context.Context, hidden secrets) (*gateway.Provider, error) {
 	if *d.issuer == "" {
 		return nil, nil
 	}
@@ -121,7 +119,10 @@ func (d *door) provider(ctx context.Context) (*gateway.Provider, error) {
 	}
 	if *d.secret != "" {
 		var err error
-		if c.ClientSecret, err = secret.Load(ctx, *d.secret, secret.Environment{Get: d.p.getenv, Unset: os.Unsetenv}); err != nil {
+		if c.ClientSecret, err = d.p.secret(ctx, *d.secret); err == nil {
+			err = hidden.Add(c.ClientSecret)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("--oidc-secret: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"harness"
 	"harness/engine/script"
+	"harness/gateway"
 	"harness/kernel"
 )
 
@@ -23,12 +24,13 @@ func serve(ctx context.Context, p *program, args []string) error {
 		"harness serve --engine script:demo.script --store memory",
 		"harness serve --addr 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem --name agents.example.com")
 	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
+	roots := f.String("root", "", "more directories in which sessions of callers that are no admins may work (`DIR`), with commas between them; --cwd is one")
 	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
 	verbose := f.Bool("verbose", false, "log more")
-	w, d := f.where(), f.door()
+	w, d, sources := f.where(), f.door(), f.secrets()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -36,10 +38,18 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if *verbose {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	hidden, err := p.hide(ctx, sources)
+	if err != nil {
+		return err
+	}
+	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})))
 	dir, err := directory(*cwd)
 	if err != nil {
 		return err
+	}
+	within, err := gateway.NewRoots(append(parts(*roots), dir)...)
+	if err != nil {
+		return fmt.Errorf("--root: %w", err)
 	}
 	name, eng, err := openEngine(*engine)
 	if err != nil {
@@ -57,10 +67,10 @@ func serve(ctx context.Context, p *program, args []string) error {
 	defer store.Close()
 
 	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden,
 	})
 	defer k.Close()
-	s := &surface{k: k, log: log, ready: ctx}
+	s := &surface{k: k, log: log, secrets: hidden, roots: within, ready: ctx}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
 	}

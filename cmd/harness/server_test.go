@@ -35,8 +35,9 @@ type process struct {
 	exited chan error
 	conns  []*conn
 
-	mu     sync.Mutex // guards stderr
+	mu     sync.Mutex // guards what follows
 	stderr bytes.Buffer
+	stdout bytes.Buffer // behind the line with the address
 }
 
 func (p *process) Write(b []byte) (int, error) {
@@ -49,6 +50,13 @@ func (p *process) errors() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stderr.String()
+}
+
+// output is what the server has printed behind its address.
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stdout.String()
 }
 
 var listens = regexp.MustCompile(`listens on (http://\S+)`)
@@ -84,7 +92,15 @@ func launch(t testing.TB, cmd *exec.Cmd) *process {
 		}
 	}
 	drained := make(chan struct{})
-	go func() { defer close(drained); io.Copy(io.Discard, stdout) }()
+	go func() {
+		defer close(drained)
+		for lines.Scan() {
+			p.mu.Lock()
+			p.stdout.WriteString(lines.Text() + "\n")
+			p.mu.Unlock()
+		}
+		io.Copy(io.Discard, stdout) // after a line that was too long
+	}()
 	go func() { <-drained; p.exited <- p.cmd.Wait() }()
 	if p.ws == "" {
 		t.Fatalf("the server did not start: %v\n%s", <-p.exited, p.errors())

@@ -26,6 +26,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
+	sources := f.secrets()
 	schema := f.Bool("schema", false, "print the JSON Schema of the protocol and stop")
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -36,6 +37,10 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	}
 	if *connect != "" {
 		return tunnel(ctx, p, *connect)
+	}
+	hidden, err := p.hide(ctx, sources)
+	if err != nil {
+		return err
 	}
 	dir, err := directory(*cwd)
 	if err != nil {
@@ -53,8 +58,8 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer st.Close()
-	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	k := kernel.New(st, map[string]harness.Engine{name: eng}, &kernel.Options{Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout})
+	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	k := kernel.New(st, map[string]harness.Engine{name: eng}, &kernel.Options{Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden})
 	defer k.Close()
 	if _, err := k.Recover(ctx); err != nil {
 		return err

@@ -23,9 +23,11 @@ import (
 // surface is everything of a server that clients can touch: the gate before the
 // kernel, the protocols behind it, and the edge before them all.
 type surface struct {
-	k     *kernel.Kernel
-	log   *slog.Logger
-	ready context.Context // the server takes new work until it ends
+	k       *kernel.Kernel
+	log     *slog.Logger
+	secrets secrets
+	roots   *gateway.Roots  // where sessions may work
+	ready   context.Context // the server takes new work until it ends
 
 	url, login string
 	auth       *gateway.Auth
@@ -56,11 +58,13 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	tokens, err := gateway.OpenTokens(dir, &gateway.TokenOptions{Log: s.log, OnRevoke: func(name string) {
 		logins.EndOf(name)
 		s.closeOf(name)
+		s.hideOwner(dir)
 	}})
 	if err != nil {
 		return err
 	}
-	provider, err := d.provider(ctx)
+	s.hideOwner(dir)
+	provider, err := d.provider(ctx, s.secrets)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	}
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
 	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, BehindProxy: *d.proxy})
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit)})
+	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots})
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
@@ -83,9 +87,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 			return archive.Imported{}, err
 		}
 		got, err := archive.Import(ctx, store, events)
-		if len(events) > 0 {
-			gate.Forget(events[0].Session)
-		}
+		gate.Forget(got.Session)
 		return got, err
 	}})
 	if err != nil {
@@ -125,7 +127,19 @@ func (s *surface) logTo(path string) (*slog.Logger, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, f.Close)
-	return slog.New(slog.NewJSONHandler(f, nil)), nil
+	return slog.New(s.secrets.Handler(slog.NewJSONHandler(f, nil))), nil
+}
+
+// hideOwner makes the owner's token one of the secrets. Named tokens are known
+// by how they look: what they are is not kept.
+func (s *surface) hideOwner(dir string) {
+	token, _, err := gateway.FirstToken(dir)
+	if err == nil {
+		err = s.secrets.Add(token)
+	}
+	if err != nil {
+		s.log.Warn("the owner's token is not known", "err", err)
+	}
 }
 
 // closeOf ends what was opened with a credential that is no longer valid.

@@ -102,7 +102,7 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", upgradeTo); err != nil {
 		return
 	}
-	rpc.Serve(ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release, User: caller.User}) // its errors are the client's going away
+	rpc.Serve(ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release}) // whose threads the gate knows; its errors are the client's going away
 }
 
 // tunnel passes lines between the process's streams and a running server.

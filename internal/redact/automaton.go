@@ -9,8 +9,19 @@ type automaton struct {
 	found []int32   // per state: the length of the longest needle that ends here
 	begun []uint32  // per state: a bit for each pattern whose prefix ends here
 	depth []int32   // per state: how much of a needle or prefix may have begun
+	back  []int32   // per state: the one for the longest shorter beginning
+	more  []uint8   // per state: what has begun and goes on behind it; see below
 	start [256]bool // bytes that leave state 0
 }
+
+// What may go on behind a state.
+const (
+	anywhere = 1 << iota // something that may stand inside a word
+	asWord               // something that may not
+)
+
+// text is something to look at.
+type text interface{ string | []byte }
 
 func build(needles []string, patterns []pattern) *automaton {
 	a := &automaton{width: 1}
@@ -22,11 +33,15 @@ func build(needles []string, patterns []pattern) *automaton {
 	}
 	a.state(0)
 	for _, n := range needles {
-		s := a.path(n)
+		s := a.path(n, anywhere)
 		a.found[s] = int32(len(n))
 	}
 	for i, p := range patterns {
-		s := a.path(p.prefix)
+		where := uint8(anywhere)
+		if p.word {
+			where = asWord
+		}
+		s := a.path(p.prefix, where)
 		a.begun[s] |= 1 << i
 	}
 	a.link()
@@ -52,12 +67,12 @@ func (a *automaton) state(depth int32) int32 {
 	for range a.width {
 		a.next = append(a.next, 0)
 	}
-	a.found, a.begun, a.depth = append(a.found, 0), append(a.begun, 0), append(a.depth, depth)
+	a.found, a.begun, a.depth, a.more = append(a.found, 0), append(a.begun, 0), append(a.depth, depth), append(a.more, 0)
 	return int32(len(a.depth) - 1)
 }
 
-// path is the state behind a needle.
-func (a *automaton) path(needle string) int32 {
+// path is the state behind a needle that may stand where it says.
+func (a *automaton) path(needle string, where uint8) int32 {
 	s := int32(0)
 	for i := range len(needle) {
 		at := int(s)*a.width + int(a.class[needle[i]])
@@ -66,13 +81,16 @@ func (a *automaton) path(needle string) int32 {
 			a.next[at] = n
 		}
 		s = a.next[at]
+		if i+1 < len(needle) {
+			a.more[s] |= where
+		}
 	}
 	return s
 }
 
 // link makes every state know what to do with every byte.
 func (a *automaton) link() {
-	back := make([]int32, len(a.depth))
+	a.back = make([]int32, len(a.depth))
 	queue := make([]int32, 0, len(a.depth))
 	for c := range a.width {
 		if n := a.next[c]; n != 0 {
@@ -81,16 +99,53 @@ func (a *automaton) link() {
 	}
 	for i := 0; i < len(queue); i++ {
 		s := queue[i]
-		a.found[s] = max(a.found[s], a.found[back[s]])
-		a.begun[s] |= a.begun[back[s]]
+		a.found[s] = max(a.found[s], a.found[a.back[s]])
+		a.begun[s] |= a.begun[a.back[s]]
 		for c := range a.width {
-			at, fallback := int(s)*a.width+c, a.next[int(back[s])*a.width+c]
+			at, fallback := int(s)*a.width+c, a.next[int(a.back[s])*a.width+c]
 			if n := a.next[at]; n != 0 {
-				back[n] = fallback
+				a.back[n] = fallback
 				queue = append(queue, n)
 			} else {
 				a.next[at] = fallback
 			}
 		}
 	}
+}
+
+// run is the state behind b. It is not ok if b has a needle, or the whole prefix
+// of a pattern.
+func run[T text](a *automaton, s int32, b T) (end int32, ok bool) {
+	for i := 0; i < len(b); i++ {
+		if s == 0 && !a.start[b[i]] {
+			continue
+		}
+		s = a.next[int(s)*a.width+int(a.class[b[i]])]
+		if a.found[s] > 0 || a.begun[s] != 0 {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+// pending is how much at the end of b, which leads to s, may be the beginning of
+// a secret. prev stands before b, and a secret ends at edge.
+func pending[T text](a *automaton, s int32, b T, prev byte, edge int) int {
+	for ; s != 0; s = a.back[s] {
+		n := int(a.depth[s])
+		at := len(b) - n
+		if a.more[s]&anywhere != 0 || a.more[s] != 0 && (at < 0 || at == edge || !wordly(b, at, prev)) {
+			return n
+		}
+	}
+	return 0
+}
+
+// wordly reports whether what stands before a place could belong to a word.
+func wordly[T text](b T, at int, prev byte) bool {
+	c := prev
+	if at > 0 {
+		c = b[at-1]
+	}
+	return alnum[c] || c == '_'
 }

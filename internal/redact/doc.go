@@ -6,7 +6,9 @@
 // A text is redacted in one pass, whatever the number of secrets. A stream may
 // be cut anywhere, also in the middle of a secret: a part that could be the
 // beginning of one is held back until it is known, at most [MaxHold] bytes and
-// only while it could be one.
+// only while it could be one. A live text ([Stream.Text]) shows the first
+// [Glimpse] bytes of that at once, and all of it when it must ([Stream.Flush]);
+// what follows is then still taken out.
 //
 // It guarantees that no known value of [MinSecret] bytes or more gets through in
 // those forms. It does not find secrets that were encrypted, compressed,

@@ -10,6 +10,7 @@ type finding struct {
 	r    *Redactor
 	b    []byte
 	all  bool // nothing follows
+	bare bool // patterns do not count
 	prev byte // what stood before b
 
 	spans []span // that are to go, in order
@@ -24,7 +25,7 @@ type finding struct {
 
 // scan finds the secrets of b. What is set before goes on from there.
 func (f *finding) scan() {
-	a, b := f.r.auto, f.b
+	a, b := f.r.auto.Load(), f.b
 	var s int32
 	f.hold = len(b)
 	for i := 0; i < len(b); {
@@ -41,7 +42,7 @@ func (f *finding) scan() {
 		if n := int(a.found[s]); n > 0 {
 			f.cover(i-n, i)
 		}
-		if a.begun[s] != 0 && f.open == nil && (len(f.kinds) == 0 || i > f.kinds[len(f.kinds)-1].to) {
+		if a.begun[s] != 0 && !f.bare && f.open == nil && (len(f.kinds) == 0 || i > f.kinds[len(f.kinds)-1].to) {
 			f.begin(a.begun[s], i)
 		}
 	}
@@ -49,7 +50,7 @@ func (f *finding) scan() {
 		f.hold = len(b)
 		return
 	}
-	f.hold = min(f.hold, len(b)-int(a.depth[s]))
+	f.hold = min(f.hold, len(b)-pending(a, s, b, f.prev, f.edge()))
 	if f.open != nil {
 		if f.openFrom >= f.hold { // it is found again
 			f.open = nil
@@ -64,7 +65,7 @@ func (f *finding) begin(set uint32, i int) {
 	for ; set != 0; set &= set - 1 {
 		p := &f.r.patterns[bits.TrailingZeros32(set)]
 		from := i - len(p.prefix)
-		if p.word && f.inWord(from) {
+		if p.word && from != f.edge() && wordly(f.b, from, f.prev) {
 			continue
 		}
 		switch size, v := p.match(f.b[from:], f.all); v {
@@ -101,13 +102,22 @@ func (f *finding) swallow(p *pattern, at int) (to int) {
 	return at + n
 }
 
-// inWord reports whether what stands before a place could belong to a word.
-func (f *finding) inWord(at int) bool {
-	c := f.prev
-	if at > 0 {
-		c = f.b[at-1]
+// edge is where the last secret ends: no word goes on behind it.
+func (f *finding) edge() int {
+	if n := len(f.spans); n > 0 {
+		return f.spans[n-1].to
 	}
-	return alnum[c] || c == '_'
+	return -1
+}
+
+// ends reports whether a secret ends at a place.
+func (f *finding) ends(at int) bool {
+	for _, s := range f.spans {
+		if s.to == at {
+			return true
+		}
+	}
+	return false
 }
 
 // cover adds a span that ends behind all others, or overlaps the last.
@@ -119,21 +129,24 @@ func (f *finding) cover(from, to int) {
 	f.spans = append(f.spans, span{from, to})
 }
 
-// appendTo appends b up to a place, without secrets. The first of them may be
-// marked already.
-func (f *finding) appendTo(out []byte, to int, marked bool) []byte {
-	at := 0
+// appendTo appends b from a place up to another, without secrets. The first of
+// them may be marked already.
+func (f *finding) appendTo(out []byte, from, to int, marked bool) []byte {
+	at := from
 	for i, s := range f.spans {
 		if s.from >= to {
 			break
 		}
-		out = append(out, f.b[at:s.from]...)
+		if s.to <= at {
+			continue
+		}
+		out = append(out, f.b[at:max(at, s.from)]...)
 		if i > 0 || !marked {
 			out = append(out, Mark...)
 		}
 		at = min(s.to, to)
 	}
-	return append(out, f.b[at:to]...)
+	return append(out, f.b[at:max(at, to)]...)
 }
 
 // across is how far beyond a place a span goes that begins before it.

@@ -8,11 +8,18 @@ import (
 	"strings"
 )
 
+// maxJSON is how many times a value may stand in JSON that stands in JSON: a
+// tool prints what a server answered, and that is an event of the log.
+const maxJSON = 3
+
 // forms are the ways in which a value may stand in a text.
 func forms(value string) []string {
 	all := []string{value}
-	quoted := inJSON(value, true)
-	all = append(all, quoted, inJSON(value, false), inJSON(quoted, true)) // and JSON in JSON
+	for depth := range maxJSON { // JSON in JSON in JSON
+		for _, inner := range all[len(all)-1<<depth:] {
+			all = append(all, inJSON(inner, true), inJSON(inner, false))
+		}
+	}
 	query, path := url.QueryEscape(value), url.PathEscape(value)
 	all = append(all, query, path, lowerPercent(query), lowerPercent(path), percent(value))
 	all = append(all, hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))))

@@ -123,6 +123,27 @@ func TestShortValuesAreRefused(t *testing.T) {
 	}
 }
 
+// TestASecretBehindASecretIsFound: no word goes on behind one.
+func TestASecretBehindASecretIsFound(t *testing.T) {
+	t.Parallel()
+	r := newRedactor(t, digit)
+	text := digit + "sk-ant-api03-AbCdEf0123456789_-AbCdEf0123456789"
+	if got := one([]byte(r.String(text))); got != redact.Mark {
+		t.Errorf("%q", got)
+	}
+	for at := range text {
+		s := r.Stream()
+		out := s.Next(nil, []byte(text[:at]))
+		out = s.Next(out, []byte(text[at:]))
+		if got := one(s.End(out)); got != redact.Mark {
+			t.Errorf("cut at %d: %q", at, got)
+		}
+		if got := s.Text(text[:at]) + s.Text(text[at:]) + s.Flush(); strings.Contains(got, "api03") || strings.Contains(got, digit) {
+			t.Errorf("live, cut at %d: %q", at, got)
+		}
+	}
+}
+
 // texts are everything above, in one.
 func texts() string {
 	var b strings.Builder

@@ -10,6 +10,7 @@ const MaxHold = maxJWTHead + lookAhead
 type Stream struct {
 	r       *Redactor
 	held    []byte   // what may be the beginning of a secret
+	shown   int      // how much of held was shown nevertheless
 	covered int      // how much of held belongs to a secret that was marked already
 	kind    int      // how much of held belongs to a pattern
 	open    *pattern // the secret that goes on behind kind, if any
@@ -52,7 +53,7 @@ func (s *Stream) next(out, part []byte, all bool) []byte {
 	if marked {
 		f.spans[0].from = 0
 	}
-	out = f.appendTo(out, f.hold, marked)
+	out = f.appendTo(out, s.shown, f.hold, marked)
 	if marked {
 		f.spans[0].from = -1
 	}
@@ -62,7 +63,11 @@ func (s *Stream) next(out, part []byte, all bool) []byte {
 	}
 	if f.hold > 0 {
 		s.prev = b[f.hold-1]
+		if f.ends(f.hold) {
+			s.prev = 0 // no word goes on behind a secret
+		}
 	}
+	s.shown = max(0, s.shown-f.hold)
 	s.held = append(s.held[:0], b[f.hold:]...)
 	return out
 }

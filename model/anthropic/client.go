@@ -68,17 +68,16 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 		stream := c.messages.NewStreaming(ctx, params, option.WithMiddleware(wire.OnlyEvents))
 		defer stream.Close()
 		read := reader{provider: c.name}
-		for stream.Next() {
+		for !read.done && ctx.Err() == nil && stream.Next() {
 			for _, chunk := range read.event(stream.Current()) {
 				if !yield(chunk, nil) {
 					return
 				}
 			}
-			if read.done {
-				break
-			}
 		}
 		switch {
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
 		case stream.Err() != nil && !read.done:
 			err = c.fault(ctx, read.begun, stream.Err())
 		case !read.done:
@@ -88,9 +87,6 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 		default:
 			yield(model.Chunk{Kind: model.ChunkStop, Stop: read.stop}, nil)
 			return
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
 		}
 		yield(model.Chunk{}, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -63,7 +64,7 @@ func (c *Client) blocks(parts []model.Part) (all []sdk.ContentBlockParamUnion) {
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
 		case model.PartText:
-			if p.Text != "" {
+			if strings.TrimSpace(p.Text) != "" { // the protocol refuses any other
 				all = append(all, sdk.NewTextBlock(p.Text))
 			}
 		case model.PartThinking:

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"fmt"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -21,7 +22,10 @@ type reader struct {
 	next     int
 }
 
-type call struct{ id, name, args string }
+type call struct {
+	id, name string
+	args     strings.Builder
+}
 
 func (r *reader) event(e sdk.MessageStreamEventUnion) []model.Chunk {
 	switch e.Type {
@@ -40,7 +44,7 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) []model.Chunk {
 		return r.delta(e.Index, &e.Delta)
 	case "content_block_stop":
 		if c := r.calls[e.Index]; c != nil {
-			return []model.Chunk{{Kind: model.ChunkCallEnd, Block: r.blocks[e.Index], ID: c.id, Name: c.name, Text: c.args}}
+			return []model.Chunk{{Kind: model.ChunkCallEnd, Block: r.blocks[e.Index], ID: c.id, Name: c.name, Text: c.args.String()}}
 		}
 	case "message_delta":
 		return r.ending(&e)
@@ -93,7 +97,7 @@ func (r *reader) delta(index int64, d *sdk.MessageStreamEventUnionDelta) []model
 		if c == nil || d.PartialJSON == "" {
 			return nil
 		}
-		c.args += d.PartialJSON
+		c.args.WriteString(d.PartialJSON)
 		return []model.Chunk{{Kind: model.ChunkCallArgs, Block: n, Text: d.PartialJSON}}
 	}
 	return nil

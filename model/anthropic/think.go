@@ -26,6 +26,7 @@ func think(p *sdk.MessageNewParams, r *model.Request) {
 	case r.Effort == model.EffortDefault:
 	case r.Effort == model.EffortNone:
 		p.Thinking.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
+	case byBudget(r.Model) && openWithoutThought(p.Messages):
 	case byBudget(r.Model):
 		budget := budgets[r.Effort]
 		p.Thinking.OfEnabled = &sdk.ThinkingConfigEnabledParam{BudgetTokens: budget}
@@ -48,4 +49,16 @@ func byBudget(name string) bool {
 		}
 	}
 	return false
+}
+
+// openWithoutThought reports whether calls are under way that began without a
+// thought of this provider, as after a fallback. A model that thinks by a
+// budget refuses to go on with such.
+func openWithoutThought(messages []sdk.MessageParam) bool {
+	n := len(messages)
+	if n < 2 || messages[n-2].Role != sdk.MessageParamRoleAssistant || messages[n-1].Content[0].OfToolResult == nil {
+		return false
+	}
+	first := messages[n-2].Content[0]
+	return first.OfThinking == nil && first.OfRedactedThinking == nil
 }

@@ -41,7 +41,8 @@
 //	usage in=N out=N cached=N written=N reasoning=N
 //	stop REASON        end_turn, tool_use, max_tokens, stop_sequence, refusal, pause_turn
 //	ping               what the protocol sends to say that it lives
-//	pause [GATE]       waits until Open(GATE); without a name, until the client leaves
+//	pause [GATE]       waits until Open(GATE); without a name, until the client leaves.
+//	                   As the first line, before even the headers are sent
 //	slow [DURATION]    from here on one byte at a time, with so much time between
 //	raw TEXT           these bytes, as they are; garbage is some that mean nothing
 //	drop               cuts the connection

@@ -106,6 +106,12 @@ func (p *player) line(l *line) bool {
 	case "slow":
 		p.slow, p.wait = true, l.wait
 		return true
+	case "pause":
+		return p.pause(l.text)
+	}
+	if l.verb == "error" && !p.req.Stream { // there is no middle to fail in
+		complain(p.w, p.speaker, http.StatusInternalServerError, l.text)
+		return false
 	}
 	p.begin()
 	switch l.verb {
@@ -126,15 +132,6 @@ func (p *player) line(l *line) bool {
 		p.say("call", l.id, l.name, l.text, bits(l.text))
 	case "ping":
 		p.ping(p.speaker)
-	case "pause":
-		if l.text == "" {
-			select {
-			case <-p.ctx.Done():
-			case <-p.server.closed:
-			}
-			return false
-		}
-		return p.server.pause(p.ctx, l.text)
 	case "raw":
 		p.send([]byte(l.text))
 	case "drop":
@@ -146,4 +143,16 @@ func (p *player) line(l *line) bool {
 		return false
 	}
 	return true
+}
+
+// pause waits at a gate, or without one until the client has left.
+func (p *player) pause(gate string) bool {
+	if gate != "" {
+		return p.server.pause(p.ctx, gate)
+	}
+	select {
+	case <-p.ctx.Done():
+	case <-p.server.closed:
+	}
+	return false
 }

@@ -55,6 +55,9 @@ func (s *speaker) say(kind, id, name, text string, pieces []string) {
 			s.calls++
 		}
 		s.blocks = append(s.blocks, b)
+		if kind == "redacted" { // comes whole
+			b.text, text = text, ""
+		}
 		s.open(s, b)
 	}
 	b.text += text

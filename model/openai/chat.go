@@ -1,14 +1,13 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"strings"
 
 	"harness/model"
 	"harness/model/wire"
@@ -17,27 +16,31 @@ import (
 // Chat speaks Chat Completions. It does not retry: see model.Retry.
 type Chat struct {
 	server
-	service sdk.ChatCompletionService
-	own     bool // OpenAI's server, which takes fields that others do not know
+	own bool // OpenAI's server, which takes fields that others do not know
 }
 
 // NewChat makes a client that shows key, if there is one, to the server.
 func NewChat(key string, opts *Options) *Chat {
-	s, set := connect(key, opts)
-	own := opts == nil || opts.URL == "" || wire.Provider("", DefaultURL, opts.URL) == ""
-	return &Chat{s, sdk.NewChatCompletionService(set...), own}
+	c := &Chat{server: connect(key, opts)}
+	c.own = wire.Provider("", DefaultURL, c.url) == ""
+	c.url += "chat/completions"
+	return c
 }
 
 // Stream implements model.Client.
 func (c *Chat) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk, error] {
 	return func(yield func(model.Chunk, error) bool) {
-		params, err := c.params(r)
+		request, err := c.request(r)
 		if err != nil {
 			yield(model.Chunk{}, err)
 			return
 		}
-		stream := c.service.NewStreaming(ctx, params, option.WithMiddleware(wire.OnlyEvents))
-		follow(ctx, &c.server, stream, &chatReader{server: &c.server, calls: map[int64]*chatCall{}, text: -1, thought: -1}, yield)
+		stream, err := c.post(ctx, request)
+		if err != nil {
+			yield(model.Chunk{}, c.fault(ctx, false, err))
+			return
+		}
+		follow(ctx, &c.server, stream, &chatReader{server: &c.server, calls: map[int]*chatCall{}, text: -1, thought: -1}, yield)
 	}
 }
 
@@ -50,34 +53,35 @@ type chatReader struct {
 	err           error
 	text, thought int // open block of that kind, or -1
 	next          int
-	calls         map[int64]*chatCall
-	usage         model.Usage
+	calls         map[int]*chatCall
+	usage         *model.Usage // nil if the server does not count
 }
 
 type chatCall struct {
-	block          int
-	id, name, args string
+	block    int
+	id, name string
+	args     strings.Builder
 }
 
 func (r *chatReader) begun() bool              { return r.isBegun }
 func (r *chatReader) done() bool               { return false } // usage comes after the reason
 func (r *chatReader) end() (model.Stop, error) { return r.stop, r.err }
 
-func (r *chatReader) event(e sdk.ChatCompletionChunk) (out []model.Chunk) {
+func (r *chatReader) event(e chatChunk) (out []model.Chunk) {
 	if !r.isBegun {
 		r.isBegun = true
 		out = append(out, model.Chunk{Kind: model.ChunkBegin, Provider: r.name, Name: e.Model, ID: e.ID})
 	}
-	if e.JSON.Usage.Valid() {
+	if e.Usage != nil {
 		cached := e.Usage.PromptTokensDetails.CachedTokens
-		r.usage = model.Usage{Input: e.Usage.PromptTokens - cached, CacheRead: cached, Output: e.Usage.CompletionTokens, Reasoning: e.Usage.CompletionTokensDetails.ReasoningTokens}
+		r.usage = &model.Usage{Input: e.Usage.PromptTokens - cached, CacheRead: cached, Output: e.Usage.CompletionTokens, Reasoning: e.Usage.CompletionTokensDetails.ReasoningTokens}
 	}
 	if len(e.Choices) == 0 {
 		return out
 	}
 	choice := &e.Choices[0]
 	d := &choice.Delta
-	if t := thoughtOf(d); t != "" {
+	if t := cmp.Or(d.ReasoningContent, d.Reasoning); t != "" {
 		if r.thought < 0 {
 			r.thought, r.text = r.take(), -1
 		}
@@ -104,20 +108,10 @@ func (r *chatReader) take() int {
 	return r.next - 1
 }
 
-// thoughtOf is what servers that follow OpenAI call it.
-func thoughtOf(d *sdk.ChatCompletionChunkChoiceDelta) (text string) {
-	for _, field := range []string{"reasoning_content", "reasoning"} {
-		if f, ok := d.JSON.ExtraFields[field]; ok && json.Unmarshal([]byte(f.Raw()), &text) == nil && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func (r *chatReader) call(t *sdk.ChatCompletionChunkChoiceDeltaToolCall) (out []model.Chunk) {
+func (r *chatReader) call(t *chatToolCall) (out []model.Chunk) {
 	c := r.calls[t.Index]
 	if c != nil && t.ID != "" && c.id != t.ID { // servers that number every call 0
-		t.Index = int64(len(r.calls))
+		t.Index = len(r.calls)
 		c = nil
 	}
 	if c == nil {
@@ -130,7 +124,7 @@ func (r *chatReader) call(t *sdk.ChatCompletionChunkChoiceDeltaToolCall) (out []
 		out = append(out, model.Chunk{Kind: model.ChunkCallBegin, Block: c.block, ID: c.id, Name: c.name})
 	}
 	if a := t.Function.Arguments; a != "" {
-		c.args += a
+		c.args.WriteString(a)
 		out = append(out, model.Chunk{Kind: model.ChunkCallArgs, Block: c.block, Text: a})
 	}
 	return out
@@ -163,10 +157,13 @@ func (r *chatReader) tail() (out []model.Chunk) {
 	}
 	slices.SortFunc(calls, func(a, b *chatCall) int { return a.block - b.block })
 	for i, c := range calls {
-		if r.stop == model.StopMaxTokens && i == len(calls)-1 && c.block == r.next-1 && !json.Valid([]byte(c.args)) {
+		if r.stop == model.StopMaxTokens && i == len(calls)-1 && c.block == r.next-1 && !json.Valid([]byte(c.args.String())) {
 			continue
 		}
-		out = append(out, model.Chunk{Kind: model.ChunkCallEnd, Block: c.block, ID: c.id, Name: c.name, Text: c.args})
+		out = append(out, model.Chunk{Kind: model.ChunkCallEnd, Block: c.block, ID: c.id, Name: c.name, Text: c.args.String()})
 	}
-	return append(out, model.Chunk{Kind: model.ChunkUsage, Usage: r.usage})
+	if r.usage != nil {
+		out = append(out, model.Chunk{Kind: model.ChunkUsage, Usage: *r.usage})
+	}
+	return out
 }

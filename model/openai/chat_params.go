@@ -1,75 +1,69 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
 
 	"harness/model"
 )
 
-// params writes the request down. Equal beginnings of requests become equal bytes.
-func (c *Chat) params(r *model.Request) (sdk.ChatCompletionNewParams, error) {
-	p := sdk.ChatCompletionNewParams{
-		Model: shared.ChatModel(r.Model), Messages: []sdk.ChatCompletionMessageParamUnion{},
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
-	}
+// request writes r down. Equal beginnings of requests become equal bytes.
+func (c *Chat) request(r *model.Request) (*chatRequest, error) {
+	p := &chatRequest{Model: r.Model, Messages: []chatMessage{}, Stream: true}
+	p.StreamOptions.IncludeUsage = true
 	if r.System != "" {
-		p.Messages = append(p.Messages, sdk.SystemMessage(r.System))
+		p.Messages = append(p.Messages, chatMessage{Role: "system", Content: r.System})
 	}
 	for i := range r.Messages {
 		p.Messages = append(p.Messages, messages(&r.Messages[i])...)
 	}
-	if r.MaxTokens > 0 {
-		if c.own {
-			p.MaxCompletionTokens = param.NewOpt(r.MaxTokens)
-		} else {
-			p.MaxTokens = param.NewOpt(r.MaxTokens)
+	if c.own {
+		p.MaxCompletionTokens = r.MaxTokens
+		if !r.NoCache {
+			p.PromptCacheKey = r.CacheKey
 		}
+	} else {
+		p.MaxTokens = r.MaxTokens
 	}
-	if c.own && r.CacheKey != "" && !r.NoCache {
-		p.PromptCacheKey = param.NewOpt(r.CacheKey)
-	}
-	if r.Effort != model.EffortDefault {
-		p.ReasoningEffort = shared.ReasoningEffort(r.Effort)
-	} else if r.Temperature != nil {
-		p.Temperature = param.NewOpt(*r.Temperature)
+	if p.ReasoningEffort = c.effort(r.Effort); p.ReasoningEffort == "" {
+		p.Temperature = r.Temperature
 	}
 	for _, t := range r.Tools {
-		var schema map[string]any
-		if json.Unmarshal(t.Schema, &schema) != nil || schema == nil {
-			return p, c.badSchema(t.Name)
+		if schema := bytes.TrimSpace(t.Schema); !json.Valid(schema) || schema[0] != '{' {
+			return nil, c.badSchema(t.Name)
 		}
-		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema}
-		if t.Description != "" {
-			f.Description = param.NewOpt(t.Description)
-		}
-		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(f))
+		p.Tools = append(p.Tools, chatTool{"function", chatFunction{t.Name, t.Description, t.Schema}})
 	}
 	switch {
 	case len(r.Tools) == 0 || r.Choice == model.ChoiceAuto:
 	case r.Choice == model.ChoiceAny:
-		p.ToolChoice.OfAuto = param.NewOpt("required")
+		p.ToolChoice = "required"
 	case r.Choice == model.ChoiceNone:
-		p.ToolChoice.OfAuto = param.NewOpt("none")
+		p.ToolChoice = "none"
 	}
 	return p, nil
 }
 
+// effort is the nearest level that other servers know.
+func (c *Chat) effort(e model.Effort) string {
+	if !c.own && (e == model.EffortXHigh || e == model.EffortMax) {
+		e = model.EffortHigh
+	}
+	return string(e)
+}
+
 // messages is one of ours as any number of theirs: results are messages of
 // their own there. Thoughts are not sent.
-func messages(m *model.Message) (all []sdk.ChatCompletionMessageParamUnion) {
+func messages(m *model.Message) (all []chatMessage) {
 	if m.Role == model.Assistant {
 		return assistant(m)
 	}
-	var said []sdk.ChatCompletionContentPartUnionParam
+	var said []chatContent
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case model.PartText:
 			if p.Text != "" {
-				said = append(said, sdk.TextContentPart(p.Text))
+				said = append(said, chatContent{Type: "text", Text: p.Text})
 			}
 		case model.PartImage, model.PartFile:
 			said = append(said, chatMedia(p))
@@ -78,7 +72,7 @@ func messages(m *model.Message) (all []sdk.ChatCompletionMessageParamUnion) {
 			if p.IsError {
 				text = "error: " + text
 			}
-			all = append(all, sdk.ToolMessage(text, p.ID))
+			all = append(all, chatMessage{Role: "tool", Content: text, ToolCallID: p.ID})
 			for j := range p.Parts { // a message of a tool takes text only
 				if q := &p.Parts[j]; q.Kind == model.PartImage || q.Kind == model.PartFile {
 					said = append(said, chatMedia(q))
@@ -88,35 +82,35 @@ func messages(m *model.Message) (all []sdk.ChatCompletionMessageParamUnion) {
 		}
 	}
 	switch {
-	case len(said) == 1 && said[0].OfText != nil: // what every server takes
-		all = append(all, sdk.UserMessage(said[0].OfText.Text))
+	case len(said) == 1 && said[0].Type == "text": // what every server takes
+		all = append(all, chatMessage{Role: "user", Content: said[0].Text})
 	case len(said) > 0:
-		all = append(all, sdk.UserMessage(said))
+		all = append(all, chatMessage{Role: "user", Content: said})
 	}
 	return all
 }
 
-func assistant(m *model.Message) []sdk.ChatCompletionMessageParamUnion {
-	a := &sdk.ChatCompletionAssistantMessageParam{}
+func assistant(m *model.Message) []chatMessage {
+	a := chatMessage{Role: "assistant"}
 	if text := model.Plain(m.Parts); text != "" {
-		a.Content.OfString = param.NewOpt(text)
+		a.Content = text
 	}
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == model.PartCall {
-			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID: p.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Name, Arguments: string(p.Object())},
-			}})
+			call := chatToolCall{ID: p.ID, Type: "function"}
+			call.Function.Name, call.Function.Arguments = p.Name, string(p.Object())
+			a.ToolCalls = append(a.ToolCalls, call)
 		}
 	}
-	if a.ToolCalls == nil && !a.Content.OfString.Valid() {
+	if a.ToolCalls == nil && a.Content == nil {
 		return nil
 	}
-	return []sdk.ChatCompletionMessageParamUnion{{OfAssistant: a}}
+	return []chatMessage{a}
 }
 
-func chatMedia(p *model.Part) sdk.ChatCompletionContentPartUnionParam {
+func chatMedia(p *model.Part) chatContent {
 	if p.Kind == model.PartImage {
-		return sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(p)})
+		return chatContent{Type: "image_url", ImageURL: &chatURL{dataURL(p)}}
 	}
-	return sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{FileData: param.NewOpt(dataURL(p)), Filename: param.NewOpt(p.Name)})
+	return chatContent{Type: "file", File: &chatFile{p.Name, dataURL(p)}}
 }

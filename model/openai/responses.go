@@ -21,7 +21,11 @@ type Responses struct {
 
 // NewResponses makes a client that shows key to the server.
 func NewResponses(key string, opts *Options) *Responses {
-	s, set := connect(key, opts)
+	s := connect(key, opts)
+	set := []option.RequestOption{option.WithBaseURL(s.url), option.WithHTTPClient(s.http), option.WithMaxRetries(0)}
+	if key != "" {
+		set = append(set, option.WithAPIKey(key))
+	}
 	return &Responses{s, responses.NewResponseService(set...)}
 }
 
@@ -52,7 +56,7 @@ type events[T any] interface {
 // follow hands a stream over to yield, to its end.
 func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], read events[T], yield func(model.Chunk, error) bool) {
 	defer stream.Close()
-	for !read.done() && stream.Next() {
+	for !read.done() && ctx.Err() == nil && stream.Next() {
 		for _, chunk := range read.event(stream.Current()) {
 			if !yield(chunk, nil) {
 				return
@@ -61,12 +65,10 @@ func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], 
 	}
 	stop, err := read.end()
 	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
 	case err != nil:
-	case stream.Err() != nil && !read.done():
-		err = s.fault(ctx, read.begun(), stream.Err())
-	case stop == "":
-		err = wire.Ended(s.name)
-	default:
+	case stop != "": // whatever happened to the connection after that
 		if t, ok := read.(interface{ tail() []model.Chunk }); ok {
 			for _, chunk := range t.tail() {
 				if !yield(chunk, nil) {
@@ -76,9 +78,10 @@ func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], 
 		}
 		yield(model.Chunk{Kind: model.ChunkStop, Stop: stop}, nil)
 		return
-	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+	case stream.Err() != nil:
+		err = s.fault(ctx, read.begun(), stream.Err())
+	default:
+		err = wire.Ended(s.name)
 	}
 	yield(model.Chunk{}, err)
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -22,8 +23,9 @@ type responseReader struct {
 }
 
 type openCall struct {
-	id, name, args string
-	ended          bool
+	id, name string
+	said     bool // some of its arguments have been handed over
+	ended    bool
 }
 
 func (r *responseReader) begun() bool              { return r.isBegun }
@@ -54,8 +56,7 @@ func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chu
 		r.err = &model.Error{Fault: model.Refused, Provider: r.name, Message: "the model refuses"}
 		return []model.Chunk{{Kind: model.ChunkText, Block: r.block(e.ItemID), Text: e.Delta}}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		text := e.Delta
-		return []model.Chunk{{Kind: model.ChunkThinking, Block: r.block(e.ItemID), Text: text}}
+		return []model.Chunk{{Kind: model.ChunkThinking, Block: r.block(e.ItemID), Text: e.Delta}}
 	case "response.reasoning_summary_part.added":
 		if e.SummaryIndex > 0 {
 			return []model.Chunk{{Kind: model.ChunkThinking, Block: r.block(e.ItemID), Text: "\n\n"}}
@@ -65,7 +66,7 @@ func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chu
 		if c == nil || c.ended {
 			return nil
 		}
-		c.args += e.Delta
+		c.said = c.said || e.Delta != ""
 		return []model.Chunk{{Kind: model.ChunkCallArgs, Block: r.block(e.ItemID), Text: e.Delta}}
 	case "response.output_item.done":
 		return r.item(&e.Item)
@@ -85,36 +86,39 @@ func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chu
 
 func (r *responseReader) begin(i *responses.ResponseOutputItemUnion) []model.Chunk {
 	r.called = true
-	r.calls[i.ID] = &openCall{id: i.CallID, name: i.Name}
-	return []model.Chunk{{Kind: model.ChunkCallBegin, Block: r.block(i.ID), ID: i.CallID, Name: i.Name}}
+	key := cmp.Or(i.ID, i.CallID)
+	r.calls[key] = &openCall{id: i.CallID, name: i.Name}
+	return []model.Chunk{{Kind: model.ChunkCallBegin, Block: r.block(key), ID: i.CallID, Name: i.Name}}
 }
 
-// item is a whole item. Its beginning may not have been announced.
+// item is a whole item. Its beginning may not have been announced, and a call
+// may have no id but its own.
 func (r *responseReader) item(i *responses.ResponseOutputItemUnion) (out []model.Chunk) {
+	key := cmp.Or(i.ID, i.CallID)
 	switch i.Type {
 	case "reasoning":
 		if i.EncryptedContent != "" {
-			out = append(out, model.Chunk{Kind: model.ChunkSignature, Block: r.block(i.ID), ID: i.ID, Text: i.EncryptedContent})
+			out = append(out, model.Chunk{Kind: model.ChunkSignature, Block: r.block(key), ID: i.ID, Text: i.EncryptedContent})
 		}
 	case "message":
-		if _, told := r.blocks[i.ID]; !told {
+		if _, told := r.blocks[key]; !told {
 			for _, part := range i.Content {
-				out = append(out, model.Chunk{Kind: model.ChunkText, Block: r.block(i.ID), Text: part.Text})
+				out = append(out, model.Chunk{Kind: model.ChunkText, Block: r.block(key), Text: part.Text})
 			}
 		}
 	case "function_call":
-		if r.calls[i.ID] == nil {
+		if r.calls[key] == nil {
 			out = r.begin(i)
 		}
-		c, args := r.calls[i.ID], i.Arguments.OfString
+		c, args := r.calls[key], i.Arguments.OfString
 		if c.ended {
 			return nil
 		}
-		if c.args == "" && args != "" {
-			out = append(out, model.Chunk{Kind: model.ChunkCallArgs, Block: r.block(i.ID), Text: args})
+		if !c.said && args != "" {
+			out = append(out, model.Chunk{Kind: model.ChunkCallArgs, Block: r.block(key), Text: args})
 		}
 		c.ended = true
-		out = append(out, model.Chunk{Kind: model.ChunkCallEnd, Block: r.block(i.ID), ID: c.id, Name: c.name, Text: args})
+		out = append(out, model.Chunk{Kind: model.ChunkCallEnd, Block: r.block(key), ID: c.id, Name: c.name, Text: args})
 	}
 	return out
 }

@@ -24,7 +24,8 @@ type Said struct {
 	Message string
 }
 
-// byWord are the types and codes of both providers and of servers that follow them.
+// byWord are the types and codes of both providers and of servers that follow
+// them, but for those that say no more than a status does.
 var byWord = map[string]model.Fault{
 	"rate_limit_error": model.RateLimited, "rate_limit_exceeded": model.RateLimited, "tokens": model.RateLimited, "requests": model.RateLimited,
 	"overloaded_error": model.Overloaded, "server_is_overloaded": model.Overloaded, "slow_down": model.Overloaded,
@@ -32,7 +33,6 @@ var byWord = map[string]model.Fault{
 	"insufficient_quota": model.Auth, "invalid_api_key": model.Auth, "usage_limit_reached": model.Auth,
 	"context_length_exceeded": model.ContextTooLong, "request_too_large": model.ContextTooLong, "exceed_context_size_error": model.ContextTooLong,
 	"not_found_error": model.BadRequest, "model_not_found": model.BadRequest, "invalid_prompt": model.BadRequest,
-	"api_error": model.ServerError, "server_error": model.ServerError, "internal_error": model.ServerError, "timeout_error": model.ServerError,
 	"content_filter": model.Refused, "content_policy_violation": model.Refused,
 }
 

@@ -17,8 +17,10 @@ import (
 
 // Options of an HTTP client. The zero value of each is its default.
 type Options struct {
-	// Idle is how long a server may send nothing, before its answer or in the
-	// middle of it; 90 s. A ping is something.
+	// First is how long a server may take to begin its answer; 5 minutes, since
+	// one on this machine may have to load its model.
+	First time.Duration
+	// Idle is how long it may send nothing after that; 90 s. A ping is something.
 	Idle time.Duration
 	// Connect bounds dialling and the TLS handshake, each; 10 s.
 	Connect time.Duration
@@ -50,7 +52,7 @@ func NewHTTP(opts *Options) *http.Client {
 		o.Dial = (&net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Client{
-		Transport: &patient{idle: cmp.Or(o.Idle, 90*time.Second), next: &http.Transport{
+		Transport: &patient{first: cmp.Or(o.First, 5*time.Minute), idle: cmp.Or(o.Idle, 90*time.Second), next: &http.Transport{
 			Proxy: o.Proxy, DialContext: o.Dial, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
 		}},
@@ -58,15 +60,16 @@ func NewHTTP(opts *Options) *http.Client {
 	}
 }
 
-// patient ends an exchange in which nothing comes for idle.
+// patient ends an exchange in which nothing comes for too long.
 type patient struct {
-	idle time.Duration
-	next http.RoundTripper
+	first time.Duration
+	idle  time.Duration
+	next  http.RoundTripper
 }
 
 func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	timer := time.AfterFunc(p.idle, func() { cancel(errIdle) })
+	timer := time.AfterFunc(p.first, func() { cancel(errIdle) })
 	res, err := p.next.RoundTrip(r.WithContext(ctx))
 	timer.Stop()
 	if err != nil {
@@ -80,6 +83,13 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res.Body = &body{rc: res.Body, ctx: ctx, cancel: cancel, timer: timer, idle: p.idle, left: limit}
 	return res, nil
+}
+
+// CloseIdleConnections lets http.Client's method of that name through.
+func (p *patient) CloseIdleConnections() {
+	if c, ok := p.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // because prefers what ended ctx to what that looked like.
@@ -125,8 +135,13 @@ func (b *body) Close() error {
 // status says. It fits the middleware of both SDKs.
 func OnlyEvents(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(r)
-	if err != nil || res.StatusCode != http.StatusOK {
+	if err != nil || res.StatusCode >= http.StatusBadRequest {
 		return res, err
+	}
+	if res.StatusCode != http.StatusOK { // the SDKs would read it as an answer
+		res.Body.Close()
+		said := Said{Status: res.StatusCode, Header: res.Header, Message: "an answer was expected"}
+		return nil, said.Error("", "")
 	}
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind == "text/event-stream" {

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,15 +19,17 @@ type fields struct {
 	err  error
 }
 
-// newFields reads valid JSON; what names it in the error if it is no object.
+// newFields reads JSON that was checked, and shares its bytes; what names it in
+// the error if it is no object.
 func newFields(path string, raw json.RawMessage, what string) *fields {
 	f := &fields{path: path}
 	if k := kindOf(raw); k != "an object" {
 		f.err = fmt.Errorf("%s: expected an object, got %s: %w", what, k, harness.ErrInvalid)
 		return f
 	}
-	if err := json.Unmarshal(raw, &f.raw); err != nil {
-		f.err = fmt.Errorf("%s: %w: %w", what, err, harness.ErrInvalid)
+	f.raw = make(map[string]json.RawMessage, 4)
+	for name, value := range shape.Members(bytes.TrimLeft(raw, " \t\r\n")) {
+		f.raw[name] = value
 	}
 	return f
 }
@@ -61,19 +64,12 @@ func (f *fields) take(name, kind string, optional bool) (json.RawMessage, bool) 
 	return raw, true
 }
 
-// read decodes a field whose kind is known to fit.
-func (f *fields) read(name string, raw json.RawMessage, v any) {
-	if err := json.Unmarshal(raw, v); err != nil {
-		f.fail(name, harness.ErrInvalid, "%v", err)
-	}
-}
-
 func (f *fields) text(name string) string {
-	var s string
-	if raw, ok := f.take(name, "a string", false); ok {
-		f.read(name, raw, &s)
+	raw, ok := f.take(name, "a string", false)
+	if !ok {
+		return ""
 	}
-	return s
+	return f.unquote(name, raw)
 }
 
 // optional is a string that may be absent: nil then.
@@ -82,16 +78,20 @@ func (f *fields) optional(name string) *string {
 	if !ok {
 		return nil
 	}
-	s := new(string)
-	f.read(name, raw, s)
+	return new(f.unquote(name, raw))
+}
+
+func (f *fields) unquote(name string, raw json.RawMessage) string {
+	s, ok := shape.Unquote(raw)
+	if !ok {
+		f.fail(name, harness.ErrInvalid, "not a string")
+	}
 	return s
 }
 
-func (f *fields) flag(name string) (v bool) {
-	if raw, ok := f.take(name, "a boolean", true); ok {
-		f.read(name, raw, &v)
-	}
-	return v
+func (f *fields) flag(name string) bool {
+	raw, ok := f.take(name, "a boolean", true)
+	return ok && raw[0] == 't'
 }
 
 // integer takes any spelling of a whole number that JavaScript has, like 1e3.

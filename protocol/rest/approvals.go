@@ -62,31 +62,31 @@ func asApprovals(st *harness.State) []approval {
 }
 
 // listApprovals is the inbox, the session that changed last first. A page ends
-// behind the session that fills it, so it may have a few more than its limit.
+// behind the session that fills it, so it may have a few more than its limit;
+// it may have fewer and still have a next, where questions were answered
+// meanwhile.
 func (s *Server) listApprovals(ctx context.Context, p *approvalQuery) (approvalPage, error) {
 	before, err := parseMark(p.Cursor)
 	if err != nil {
 		return approvalPage{}, err
 	}
-	page, limit := approvalPage{Approvals: []approval{}}, pageLimit(p.Limit)
-	f := harness.Filter{Session: harness.SessionID(p.SessionID), User: p.UserID, Statuses: []harness.Status{harness.AwaitingApproval}, Before: before, Limit: limit + 1}
-	var last harness.Summary
-	for sum, err := range s.k.List(ctx, f) {
-		if err != nil {
-			return approvalPage{}, err
+	f := harness.Filter{Session: harness.SessionID(p.SessionID), User: p.UserID, Statuses: []harness.Status{harness.AwaitingApproval}, Before: before}
+	rows, next, err := s.rows(ctx, f, pageLimit(p.Limit))
+	if err != nil {
+		return approvalPage{}, err
+	}
+	page := approvalPage{Approvals: []approval{}, Next: next}
+	for i, sum := range rows {
+		if i > 0 && len(page.Approvals) >= pageLimit(p.Limit) {
+			page.Next = mark(rows[i-1])
+			break
 		}
-		if len(page.Approvals) >= limit {
-			page.Next = mark(last)
-			return page, nil
-		}
-		last = sum
 		st, err := s.k.At(ctx, sum.Session, 0)
 		switch {
-		case harness.AsError(err) == harness.ErrNotFound && err != nil: // it was removed meanwhile
-		case err != nil:
-			return approvalPage{}, err
-		default:
+		case err == nil:
 			page.Approvals = append(page.Approvals, asApprovals(st)...)
+		case harness.AsError(err) != harness.ErrNotFound: // else it was removed meanwhile
+			return approvalPage{}, err
 		}
 	}
 	return page, nil

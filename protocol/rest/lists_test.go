@@ -45,6 +45,60 @@ func TestSessionsAreListedPageByPage(t *testing.T) {
 	}
 }
 
+// While a list is read sessions change and go: those that do not are there
+// once, none is there twice, and one that changed is at the front of the list
+// as it is then.
+func TestAListThatChangesWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "say hi")
+	var ids []string // oldest first
+	for range 12 {
+		ids = append(ids, s.chat())
+	}
+	type list struct {
+		Sessions []row
+		Next     string `json:"next_cursor"`
+	}
+	seen := map[string]int{}
+	read := func(cursor string) (page list) {
+		t.Helper()
+		s.must(200, &page, "GET", "/sessions?limit=4&cursor="+cursor, "")
+		for _, r := range page.Sessions {
+			seen[r.SessionID]++
+		}
+		return page
+	}
+	page := read("")
+	listed, last := page.Sessions[0].SessionID, page.Sessions[3].SessionID
+	var gone, moved string
+	for _, id := range ids {
+		switch {
+		case seen[id] > 0:
+		case gone == "":
+			gone = id
+		default:
+			moved = id
+		}
+	}
+	s.must(204, nil, "DELETE", "/sessions/"+gone, "")
+	s.must(204, nil, "DELETE", "/sessions/"+last, "") // the cursor's own row
+	s.must(200, nil, "PATCH", "/sessions/"+listed, `{"title":"x"}`)
+	s.must(200, nil, "PATCH", "/sessions/"+moved, `{"title":"y"}`)
+	s.chat()
+	for page.Next != "" {
+		page = read(page.Next)
+	}
+	for _, id := range ids {
+		if still := id != gone && id != moved; seen[id] > 1 || still && seen[id] == 0 {
+			t.Errorf("%s is listed %d times", id, seen[id])
+		}
+	}
+	seen = map[string]int{}
+	if read(""); seen[moved] != 1 || seen[listed] != 1 {
+		t.Error("what changed is not at the front")
+	}
+}
+
 // The inbox has every open question of every session, page by page; an answer
 // takes it out. The first answer wins, the same again is fine.
 func TestTheInboxHasEveryOpenQuestion(t *testing.T) {

@@ -41,10 +41,20 @@ func TestThePageNamesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	says := func(word string) {
+		if !strings.Contains(string(page), word) {
+			t.Errorf("docs/protocols/http.md does not mention %s", word)
+		}
+	}
 	for path, methods := range described(t).paths {
-		for method := range methods {
-			if word := "`" + strings.ToUpper(method) + " " + path + "`"; !strings.Contains(string(page), word) {
-				t.Errorf("docs/protocols/http.md does not mention %s", word)
+		for method, op := range methods {
+			says("`" + strings.ToUpper(method) + " " + path + "`")
+			for status, r := range op.Responses {
+				if codes, ok := strings.CutPrefix(r.Description, "code "); ok {
+					for code := range strings.SplitSeq(codes, ", ") {
+						says("| " + status + " | `" + code + "` |")
+					}
+				}
 			}
 		}
 	}
@@ -71,7 +81,8 @@ type operation struct {
 		Content map[string]any
 	}
 	Responses map[string]struct {
-		Content map[string]any
+		Description string
+		Content     map[string]any
 	}
 }
 

@@ -1,15 +1,42 @@
 package rest
 
-import "time"
+import (
+	"fmt"
+	"time"
 
-// bound ends a stream when its caller is nobody any more. The room's mutex is
-// held.
-func (w *stream) bound() {
-	if w.who == nil || w.who.Expires.IsZero() {
+	"harness"
+)
+
+// terms are what ends a stream beside its client.
+type terms struct {
+	until  until
+	caller string      // the name of the credential that it was opened with
+	expiry *time.Timer // of the credential; guarded by the room's mutex
+}
+
+// until is what a stream's client wants to end it.
+func (w *stream) until() until {
+	if w.terms == nil {
+		return until{}
+	}
+	return w.terms.until
+}
+
+// errExpired is what a stream is told whose caller is nobody any more.
+var errExpired = fmt.Errorf("the credential is not valid any more: %w", harness.ErrUnauthenticated)
+
+// expires ends a stream, which is in its room, at a time; zero is never.
+func (w *stream) expires(at time.Time) {
+	if at.IsZero() {
 		return
 	}
-	conn := w.conn
-	w.ends = time.AfterFunc(time.Until(w.who.Expires), func() { conn.Close(0, "") })
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	w.terms.expiry = time.AfterFunc(time.Until(at), func() {
+		w.room.mu.Lock()
+		defer w.room.mu.Unlock()
+		w.fail(errExpired)
+	})
 }
 
 // closeOf ends the streams that were opened with a credential of this name.
@@ -23,8 +50,8 @@ func (f *feeds) closeOf(name string) {
 	for _, r := range rooms {
 		r.mu.Lock()
 		for _, w := range r.streams {
-			if w.who != nil && w.who.Name == name && w.conn != nil {
-				w.conn.Close(0, "")
+			if w.terms != nil && w.terms.caller == name {
+				w.fail(errExpired)
 			}
 		}
 		r.mu.Unlock()

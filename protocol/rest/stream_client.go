@@ -2,7 +2,6 @@ package rest
 
 import (
 	"slices"
-	"time"
 
 	"harness"
 	"harness/internal/socket"
@@ -15,9 +14,7 @@ type stream struct {
 	conn  *socket.Conn // nil until it is open
 	lane  *lane        // while the session is awake, if there is one for its filter
 	want  filter
-	until *until          // nil: nothing ends it
-	who   *harness.Caller // nil: nobody in particular
-	ends  *time.Timer     // the caller's time, if it has one
+	terms *terms // nil: nothing but its client ends it
 
 	at   harness.Seq // everything wanted up to here was sent, or is in rest
 	stop harness.Seq // where it ends, once that is known
@@ -57,8 +54,8 @@ func (w *stream) flush() bool {
 // write. The socket stands between two events and is not full.
 func (w *stream) take(g *segment) {
 	to, last := g.to, len(g.events)
-	if w.until != nil && w.until.turn != "" {
-		if seq, ok := g.end(w.until.turn, w.at); ok {
+	if turn := w.until().turn; turn != "" {
+		if seq, ok := g.end(turn, w.at); ok {
 			w.stop, to, last = seq, seq, g.next(seq)
 		}
 	}

@@ -55,13 +55,12 @@ func (r *room) note(sum harness.Summary) {
 // ends reports whether a stream has come to its end: all of its turn was sent,
 // or of its session. mu is held.
 func (r *room) ends(w *stream) bool {
-	switch {
-	case w.until == nil:
+	switch end := w.until(); {
 	case w.stop > 0:
 		return w.at >= w.stop
-	case w.until.turn != "": // of a turn that ended before, nothing more will come
+	case end.turn != "": // of a turn that ended before, nothing more will come
 		return r.calm > 0 && w.at >= r.calm
-	case w.until.terminal:
+	case end.terminal:
 		return r.over && r.calm > 0 && w.at >= r.calm
 	}
 	return false

@@ -99,8 +99,9 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 		return err
 	}
 	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want)}
-	if end := s.until; end != (until{}) {
-		w.until = &end
+	caller, known := harness.CallerOf(r.Context())
+	if known || s.until != (until{}) {
+		w.terms = &terms{until: s.until, caller: caller.Name}
 	}
 	if s.from.wrong != "" {
 		w.at, w.rest = 0, appendReset(w.rest, s.from, sum.Seq)
@@ -110,6 +111,7 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 		return nil
 	}
 	f.enter(w, s.session, sum)
+	w.expires(caller.Expires)
 	if _, err = f.srv.Stream(rw, r, w); err == nil {
 		return nil
 	}
@@ -126,7 +128,7 @@ func (f *feeds) enter(w *stream, id harness.SessionID, sum harness.Summary) {
 	defer r.mu.Unlock()
 	w.room, w.slot = r, int32(len(r.streams))
 	r.streams = append(r.streams, w)
-	if w.until != nil {
+	if w.until() != (until{}) {
 		r.enders++
 		r.note(sum)
 	}
@@ -170,7 +172,10 @@ func (f *feeds) leave(w *stream) {
 	r.streams = r.streams[:n]
 	r.displace(w)
 	w.ended, w.rest = true, nil
-	if w.until != nil {
+	if w.terms != nil && w.terms.expiry != nil {
+		w.terms.expiry.Stop()
+	}
+	if w.until() != (until{}) {
 		r.enders--
 	}
 	switch {
@@ -214,7 +219,6 @@ func (f *feeds) Opened(c *socket.Conn) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
 	w.conn = c
-	w.bound()
 	if w.ended { // the session has gone meanwhile
 		w.flush()
 		w.end()
@@ -236,10 +240,4 @@ func (f *feeds) Writable(c *socket.Conn) {
 }
 
 // Closed is its end.
-func (f *feeds) Closed(c *socket.Conn, _ error) {
-	w := c.Tag().(*stream)
-	if w.ends != nil {
-		w.ends.Stop()
-	}
-	f.leave(w)
-}
+func (f *feeds) Closed(c *socket.Conn, _ error) { f.leave(c.Tag().(*stream)) }

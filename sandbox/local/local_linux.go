@@ -9,6 +9,7 @@ import (
 
 	"harness"
 	"harness/sandbox/internal/cgroup"
+	"harness/sandbox/internal/promise"
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
@@ -76,5 +77,5 @@ func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child
 }
 
 func (w *workspace) Isolation() harness.Isolation {
-	return space.Isolation("none", Promises(), w.sandbox.root(), nil)
+	return promise.Isolation("none", Promises(), space.Broken(w.sandbox.root()))
 }

@@ -23,7 +23,7 @@ func (f *Folder) Read(string) (*os.File, Stat, error) { return nil, Stat{}, erro
 func (f *Folder) Readlink(string) (string, error)     { return "", errors.ErrUnsupported }
 func (f *Folder) Create(string, []byte, uint32) error { return errors.ErrUnsupported }
 func (f *Folder) Symlink(string, string) error        { return errors.ErrUnsupported }
-func (f *Folder) Rename(string, string) error         { return errors.ErrUnsupported }
+func (f *Folder) Move(*Folder, string, string) error  { return errors.ErrUnsupported }
 func (f *Folder) Mkdir(string, uint32) error          { return errors.ErrUnsupported }
 func (f *Folder) Remove(string, bool) error           { return errors.ErrUnsupported }
 func (f *Folder) Chmod(uint32) error                  { return errors.ErrUnsupported }

@@ -50,11 +50,9 @@ func (f *Folder) Self() (Stat, error) {
 	return statOf(&st), nil
 }
 
-// Names returns the names in the folder, in no order. buf is scratch space.
+// Names returns the names in the folder, in no order. It may be called once.
+// buf is scratch space.
 func (f *Folder) Names(buf []byte) ([]string, error) {
-	if _, err := unix.Seek(f.fd, 0, 0); err != nil {
-		return nil, err
-	}
 	var names []string
 	for {
 		n, err := retry(func() (int, error) { return unix.ReadDirent(f.fd, buf) })
@@ -104,6 +102,7 @@ func (f *Folder) Read(name string) (*os.File, Stat, error) {
 
 // ReadFull fills data from the regular file of that name and reports how many
 // bytes it has, up to len(data), and what the file was before and after.
+// It takes a name that Stat took.
 func (f *Folder) ReadFull(name string, data []byte) (n int, before, after Stat, err error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -184,12 +183,13 @@ func (f *Folder) Symlink(target, name string) error {
 	return unix.Symlinkat(target, f.fd, name)
 }
 
-// Rename gives from the name to, in place of what has it.
-func (f *Folder) Rename(from, to string) error {
-	if err := errors.Join(CheckName(from), CheckName(to)); err != nil {
+// Move gives what is called name in from the name to in f, in place of what has
+// it. Both must be on one file system.
+func (f *Folder) Move(from *Folder, name, to string) error {
+	if err := errors.Join(CheckName(name), CheckName(to)); err != nil {
 		return err
 	}
-	return unix.Renameat(f.fd, from, f.fd, to)
+	return unix.Renameat(from.fd, name, f.fd, to)
 }
 
 // Mkdir makes a directory that was not there.

@@ -34,7 +34,7 @@ type draft struct {
 	rows []row
 }
 
-// Writer returns a writer, or ErrFull if the store has no room.
+// Writer returns a writer. It may add what the store and the disk have room for.
 func (s *Store) Writer() (*Writer, error) {
 	w := &Writer{store: s, has: map[ID]struct{}{}, budget: -1}
 	if s.opts.MaxDisk > 0 {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"io"
 	"os"
 	"sync"
@@ -124,10 +123,9 @@ func (b *budget) take(n int) int {
 	return ok
 }
 
-var errOver = errors.New("output limit reached")
-
-// output delivers what the budget allows. A writer that fails gets no more, and
-// the process does not notice.
+// output delivers what the budget allows and swallows the rest, so that nobody
+// on the way blocks. A writer that fails gets no more, and the process does not
+// notice.
 type output struct {
 	to     io.Writer
 	failed bool
@@ -142,7 +140,6 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	if n < len(p) {
 		o.over()
-		return n, errOver
 	}
-	return n, nil
+	return len(p), nil
 }

@@ -23,16 +23,48 @@ import (
 // descriptors but three.
 const PlanVariable = "HARNESS_SANDBOX_PLAN"
 
-// Words of the init of a container, one a line: it answers "pong", and "gone ID"
-// when nothing of a command is left. The end of its input is its end, and so the
-// end of everything in the container.
+// Words of the init of a container, one a line. The end of its input is its end,
+// and so the end of everything in the container.
 const (
-	WordPing      = "ping"
-	WordPong      = "pong"
-	WordTerminate = "terminate"
-	WordKill      = "kill"
-	WordGone      = "gone"
+	WordPing      = "ping"      // is answered with WordPong, as is its start
+	WordPong      = "pong"      // and its limits, and how many were killed for memory
+	WordTerminate = "terminate" // asks a command to end
+	WordKill      = "kill"      // kills the tree of a command
+	WordGone      = "gone"      // is the answer, when nothing of it is left
 )
+
+// Pong is what an init says about its container. A limit of 0 is none.
+type Pong struct {
+	Pids        int
+	Memory      int64
+	MemoryKills int
+}
+
+// pong reads the container's control groups, of either version.
+func pong() string {
+	var p Pong
+	number := func(files ...string) (n int64) {
+		for _, f := range files {
+			if b, err := os.ReadFile("/sys/fs/cgroup/" + f); err == nil {
+				n, _ = strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64) // "max" is 0
+				break
+			}
+		}
+		return n
+	}
+	p.Pids = int(number("pids.max", "pids/pids.max"))
+	p.Memory = number("memory.max", "memory/memory.limit_in_bytes")
+	for _, f := range []string{"memory.events", "memory/memory.oom_control"} {
+		b, _ := os.ReadFile("/sys/fs/cgroup/" + f)
+		for line := range strings.Lines(string(b)) {
+			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok {
+				p.MemoryKills, _ = strconv.Atoi(n)
+			}
+		}
+	}
+	b, _ := json.Marshal(p)
+	return WordPong + " " + string(b)
+}
 
 // Variable returns the plan in the form of the environment.
 func (p *Plan) Variable() (string, error) {
@@ -83,7 +115,7 @@ func initContainer() int {
 		}
 	}()
 	out := os.NewFile(1, "answers")
-	fmt.Fprintln(out, WordPong)
+	fmt.Fprintln(out, pong())
 	for {
 		select {
 		case <-children:
@@ -110,7 +142,7 @@ func answer(out io.Writer, order string) {
 	word, id, _ := strings.Cut(order, " ")
 	switch word {
 	case WordPing:
-		fmt.Fprintln(out, WordPong)
+		fmt.Fprintln(out, pong())
 	case WordTerminate:
 		if shim, ok := shimOf(id); ok {
 			for _, p := range proc.Descendants(shim.PID) {
@@ -143,7 +175,7 @@ func shimOf(id string) (proc.Stat, bool) {
 	want := strings.Join([]string{Name, "exec", id, ""}, "\x00")
 	for _, p := range proc.All() {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
-		if err == nil && string(b) == want && p.State != 'Z' {
+		if err == nil && strings.HasSuffix(string(b), "/"+want) && p.State != 'Z' {
 			return p, true
 		}
 	}

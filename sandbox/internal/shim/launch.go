@@ -72,7 +72,7 @@ func Launch(program string, p Plan, cgroupFD int, start func(*exec.Cmd) error) (
 			// the group is killed, and what is still below it.
 			_ = order(orderKill)
 			_ = cgroup.Kill(p.Cgroup)
-			if !ended(cmd.Process, patience) {
+			if !Ended(cmd.Process, patience) {
 				killFrom(cmd.Process.Pid)
 			}
 		},
@@ -99,8 +99,8 @@ func Started(pid int) uint64 {
 // patience is how long a shim may take to end its tree before it is suspected.
 const patience = 3 * time.Second
 
-// ended reports whether a process of ours, not yet waited for, ended in time.
-func ended(p *os.Process, within time.Duration) bool {
+// Ended reports whether a process of ours, not yet waited for, ended in time.
+func Ended(p *os.Process, within time.Duration) bool {
 	gone := true
 	err := p.WithHandle(func(fd uintptr) {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(within.Milliseconds()))

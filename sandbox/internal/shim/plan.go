@@ -15,13 +15,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"harness/sandbox/internal/seccomp"
 )
 
-// Name is the first word of a shim's command line. A program that uses these
+// Name is the first word of a shim's command line, perhaps with directories. A program that uses these
 // sandboxes calls Main before anything else.
 const Name = "harness-sandbox"
 
@@ -80,7 +81,7 @@ const (
 
 // Main runs the shim if args are those of one, and returns its exit code.
 func Main(args, env []string) (code int, mine bool) {
-	if len(args) == 0 || args[0] != Name {
+	if len(args) == 0 || filepath.Base(args[0]) != Name {
 		return 0, false
 	}
 	switch {

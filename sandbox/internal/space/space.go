@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +43,11 @@ type Space struct {
 }
 
 // Open opens the directory of spec and makes its control group in root.
+//
+// It marks the files that this process has open as not to be inherited: whoever
+// started the harness may have left it some, and they are not the agent's.
 func Open(spec harness.WorkspaceSpec, root *cgroup.Root) (*Space, error) {
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // Linux 5.11; earlier ones have only Go's own care
 	tree, err := files.Open(spec.Directory)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func newThread(groups []string) (*thread, error) {
 	t := &thread{work: make(chan func())}
 	joined := make(chan error)
 	t.alive.Go(func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine
+		runtime.LockOSThread()
 		err := join(groups)
 		joined <- err
 		if err != nil {
@@ -33,6 +33,15 @@ func newThread(groups []string) (*thread, error) {
 		}
 		for f := range t.work {
 			f()
+		}
+		// The program's first thread does not end with its goroutine, so it must
+		// not stay in groups that are to be removed.
+		var outside []string
+		for _, dir := range groups {
+			outside = append(outside, filepath.Dir(dir))
+		}
+		if join(outside) == nil {
+			runtime.UnlockOSThread()
 		}
 	})
 	if err := <-joined; err != nil {

@@ -1,0 +1,401 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"harness"
+	"harness/gateway"
+)
+
+// estate is what ada has, and bob wants.
+type estate struct {
+	id      string // waits for an answer
+	request string
+	call    string
+	rule    string
+	item    string
+	home    string // her default session
+}
+
+func (h *house) estate(t testing.TB) (e estate) {
+	t.Helper()
+	ruled := h.session(t, "ada", "ask")
+	request, _ := h.question(t, ruled)
+	h.must(t, ask{as: "ada", method: "POST", path: "/approvals/" + request, body: `{"decision":"allow","scope":"always"}`})
+	list := h.must(t, ask{as: "ada", method: "GET", path: "/rules"})["rules"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("ada's rules are %v", list)
+	}
+	e.rule = list[0].(map[string]any)["rule_id"].(string)
+	h.must(t, ask{as: "owner", method: "DELETE", path: "/rules/" + e.rule}) // so that the next question is asked
+	e.id = h.session(t, "ada", "ask")
+	e.request, e.call = h.question(t, e.id)
+	h.settled(t)
+	other := h.session(t, "ada", "ask")
+	request, _ = h.question(t, other)
+	h.must(t, ask{as: "ada", method: "POST", path: "/approvals/" + request, body: `{"decision":"allow","scope":"session"}`})
+	e.home = string(harness.DefaultSession("ada"))
+	v, _ := h.viewAs(t, "ada", "?userId=ada")
+	acked(t, v.submit("hello"))
+	s := v.see("her turn", saying("hello"))
+	e.item = s.Messages[0].ID
+	return e
+}
+
+// absentID is a session that nobody has.
+const absentID = "ses_06g00000000000000000000000"
+
+// ofSession are the operations of HTTP on one session; {id} is its id.
+var ofSession = []ask{
+	{method: "GET", path: "/chat/sessions/{id}"},
+	{method: "GET", path: "/sessions/{id}"},
+	{method: "GET", path: "/sessions/{id}/events"},
+	{method: "GET", path: "/sessions/{id}/events/stream"},
+	{method: "GET", path: "/chat/sessions/{id}/events/stream"},
+	{method: "GET", path: "/sessions/{id}/state"},
+	{method: "GET", path: "/sessions/{id}/state?at=1"},
+	{method: "GET", path: "/sessions/{id}/export"},
+	{method: "HEAD", path: "/sessions/{id}/export"},
+	{method: "POST", path: "/chat/sessions/{id}/turns", body: `{"prompt":"attack"}`},
+	{method: "POST", path: "/chat/sessions/{id}/branch", body: `{}`},
+	{method: "POST", path: "/chat/sessions/{id}/branch", body: `{"from_event_id":"{id}.1"}`},
+	{method: "POST", path: "/chat/sessions/{id}/branch", body: `{"resume_cursor":"event:{id}:1"}`},
+	{method: "POST", path: "/sessions/{id}/resume", body: `{}`},
+	{method: "POST", path: "/sessions/{id}/resume", body: `{"resume_cursor":"event:{id}:1"}`},
+	{method: "POST", path: "/sessions/{id}/pause"},
+	{method: "POST", path: "/sessions/{id}/cancel", body: `{}`},
+	{method: "POST", path: "/sessions/{id}/steer", body: `{"prompt":"attack"}`},
+	{method: "POST", path: "/sessions/{id}/rewind", body: `{"message_id":"itm_1"}`},
+	{method: "PATCH", path: "/sessions/{id}", body: `{"title":"stolen"}`},
+	{method: "PATCH", path: "/sessions/{id}", body: `{"permission_mode":"full_auto"}`},
+	{method: "DELETE", path: "/sessions/{id}"},
+}
+
+func (q ask) on(id string) ask {
+	q.path, q.body = strings.ReplaceAll(q.path, "{id}", id), strings.ReplaceAll(q.body, "{id}", id)
+	return q
+}
+
+// TestNeitherUserFindsTheOther is attack 19 on every protocol, and the promise
+// behind it: what is another's is answered, word for word, like what is nobody's.
+func TestNeitherUserFindsTheOther(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.estate(t)
+	mine := h.session(t, "bob", "hello")
+	h.settled(t)
+	documented := map[string]bool{}
+	for _, r := range routesOf(t) {
+		if strings.Contains(r.Pattern, "{id}") {
+			documented[r.Pattern] = false
+		}
+	}
+	t.Run("HTTP", func(t *testing.T) {
+		for _, id := range []string{e.id, e.home} {
+			for _, q := range ofSession {
+				documented[q.method+" "+strings.SplitN(q.path, "?", 2)[0]] = true
+				for _, as := range []string{"bob", "bob-operator", "bob-viewer"} {
+					q.as = as
+					var foreign, absent reply
+					h.unchanged(t, func() { foreign, absent = h.send(t, q.on(id)), h.send(t, q.on(absentID)) })
+					if as == "bob" && foreign.status != 404 || foreign.status/100 == 2 || foreign.status != absent.status || strings.ReplaceAll(foreign.body, id, absentID) != absent.body {
+						t.Errorf("%s %s as %s: %d %s\n of nobody: %d %s", q.method, q.path, as, foreign.status, foreign.body, absent.status, absent.body)
+					}
+					h.logged(t, foreign)
+				}
+			}
+		}
+		for pattern, tried := range documented {
+			if !tried {
+				t.Errorf("%s was not tried", pattern)
+			}
+		}
+		h.unchanged(t, func() {
+			for _, body := range []string{`{"decision":"allow"}`, `{"decision":"deny","scope":"always"}`} {
+				if got := h.send(t, ask{as: "bob", method: "POST", path: "/approvals/" + e.request, body: body}); got.status != 404 || !strings.Contains(got.body, "no_approval") && !strings.Contains(got.body, "approval") {
+					t.Errorf("answer: %d %s", got.status, got.body)
+				}
+			}
+			if got := h.send(t, ask{as: "bob", method: "DELETE", path: "/rules/" + e.rule}); got.status != 404 {
+				t.Errorf("revoke: %d %s", got.status, got.body)
+			}
+			for _, path := range []string{"/sessions", "/sessions?user_id=ada", "/chat/sessions", "/chat/sessions?user_id=ada", "/approvals", "/approvals?user_id=ada", "/approvals?session_id=" + e.id, "/rules", "/sessions?parent_session_id=" + e.id} {
+				got := h.send(t, ask{as: "bob", method: "GET", path: path})
+				if got.status != 200 || strings.Contains(strings.ReplaceAll(got.body, "of bob", ""), "ada") || strings.Contains(got.body, e.id) || strings.Contains(got.body, e.request) || strings.Contains(got.body, e.rule) {
+					t.Errorf("%s: %d %s", path, got.status, got.body)
+				}
+			}
+			if got := h.send(t, ask{as: "bob", method: "GET", path: "/sessions"}); !strings.Contains(got.body, mine) {
+				t.Errorf("bob does not find his own: %s", got.body)
+			}
+			if got := h.send(t, ask{as: "bob", method: "POST", path: "/chat/sessions", body: `{"user_id":"ada"}`}); got.status != 403 && got.status != 404 {
+				t.Errorf("create for ada: %d %s", got.status, got.body)
+			}
+			for _, as := range []string{"bob", "bob-viewer"} {
+				if got := h.send(t, ask{as: as, method: "POST", path: "/sessions/import", body: "{}", header: http.Header{"Content-Type": {"application/jsonl"}}}); got.status != 403 {
+					t.Errorf("import as %s: %d %s", as, got.status, got.body)
+				}
+			}
+		})
+	})
+	t.Run("WebSocket", func(t *testing.T) {
+		h.unchanged(t, func() {
+			for _, query := range []string{"?sessionId=" + e.id, "?sessionId=" + e.home, "?userId=ada", "?userId=ada&sessionId=" + e.id, "?userId=bob&sessionId=" + e.id, "?sessionId=" + absentID, "?sessionId=" + string(harness.DefaultSession("carol"))} {
+				if v, status := h.viewAs(t, "bob", query); v != nil || status != 404 {
+					t.Errorf("%s: %d", query, status)
+				}
+			}
+			watched, _ := h.viewAs(t, "ada", "?sessionId="+e.id) // now it is shown to somebody
+			if v, status := h.viewAs(t, "bob", "?sessionId="+e.id); v != nil || status != 404 {
+				t.Errorf("a session that ada watches: %d", status)
+			}
+			v, _ := h.viewAs(t, "bob", "?sessionId="+mine)
+			for _, id := range []string{e.id, e.home, absentID, string(harness.DefaultSession("carol"))} {
+				if f := v.do(`"type":"resume","prompt":"attack","sessionId":%q`, id); f.Type != "error" || f.Code != "not_found" {
+					t.Errorf("resume to %s: %+v", id, f)
+				}
+			}
+			for _, command := range []string{`"type":"approve","toolCallId":%q`, `"type":"deny","toolCallId":%q`} {
+				if f := v.do(command, e.call); f.Type != "error" || f.Code == "forbidden" {
+					t.Errorf("%s of ada's call: %+v", command, f)
+				}
+				if f := v.do(command+`,"requestId":%q`, e.call, e.request); f.Type != "error" {
+					t.Errorf("%s of ada's call by its request: %+v", command, f)
+				}
+			}
+			if f := v.do(`"type":"rewind","messageId":%q`, e.item); f.Type != "error" {
+				t.Errorf("rewind to ada's message: %+v", f)
+			}
+			if v.now.SessionID != mine || watched.now.SessionID != e.id {
+				t.Errorf("bob is in %s, ada in %s", v.now.SessionID, watched.now.SessionID)
+			}
+		})
+	})
+	t.Run("JSON-RPC", func(t *testing.T) {
+		s := h.speakAs(t, "bob")
+		h.unchanged(t, func() {
+			tried := map[string]bool{"initialize": true, "thread.create": true} // name nobody's
+			for method, c := range ofThread {
+				tried[method] = true
+				for _, id := range []string{e.id, e.home, absentID} {
+					a := s.call(method, strings.NewReplacer("{id}", id, "{request}", e.request, "{rule}", e.rule).Replace(c.params))
+					if a.Error.Code != c.absent {
+						t.Errorf("%s %s: %s %+v, want %d", method, id, a.Result, a.Error, c.absent)
+					}
+				}
+			}
+			for _, method := range []string{"thread.list", "rule.list"} {
+				tried[method] = true
+				a := s.call(method, "{}")
+				if a.Error.Code != 0 || strings.Contains(string(a.Result), e.id) || strings.Contains(string(a.Result), "of ada") || strings.Contains(string(a.Result), e.rule) {
+					t.Errorf("%s: %s %+v", method, a.Result, a.Error)
+				}
+			}
+			if a := s.call("thread.list", "{}"); !strings.Contains(string(a.Result), mine) {
+				t.Errorf("bob does not find his own: %s", a.Result)
+			}
+			for _, method := range rpcMethods(t) {
+				if !tried[method] {
+					t.Errorf("%s was not tried", method)
+				}
+			}
+		})
+	})
+	if audit := h.lines(t, "audit.log", `"result":"foreign"`); len(audit) < 30 || !slices.ContainsFunc(audit, func(l string) bool { return strings.Contains(l, `"user":"bob"`) && strings.Contains(l, e.id) }) {
+		t.Errorf("the audit has %d lines of what was foreign", len(audit))
+	}
+	// She can still do everything.
+	h.must(t, ask{as: "ada", method: "POST", path: "/approvals/" + e.request, body: `{"decision":"allow"}`})
+	if s := h.settled(t); !strings.Contains(s, e.id) {
+		t.Error("ada's session is gone")
+	}
+}
+
+// ofThread are the methods of JSON-RPC that name a thread, or what is in one,
+// and the code for one that is not there.
+var ofThread = map[string]struct {
+	params string
+	absent int
+}{
+	"thread.get":         {`{"threadId":"{id}"}`, -32001},
+	"thread.subscribe":   {`{"threadId":"{id}"}`, -32001},
+	"thread.unsubscribe": {`{"threadId":"{id}"}`, -32001},
+	"thread.fork":        {`{"threadId":"{id}"}`, -32001},
+	"thread.configure":   {`{"threadId":"{id}","config":{"model":"m"}}`, -32001},
+	"thread.pause":       {`{"threadId":"{id}"}`, -32001},
+	"thread.resume":      {`{"threadId":"{id}"}`, -32001},
+	"thread.rewind":      {`{"threadId":"{id}","messageId":"itm_1"}`, -32001},
+	"thread.health":      {`{"threadId":"{id}"}`, -32001},
+	"turn.start":         {`{"threadId":"{id}","input":[{"type":"text","text":"attack"}]}`, -32001},
+	"turn.steer":         {`{"threadId":"{id}","input":[{"type":"text","text":"attack"}]}`, -32001},
+	"turn.cancel":        {`{"threadId":"{id}"}`, -32001},
+	"approval.respond":   {`{"requestId":"{request}","decision":"once"}`, -32004},
+	"rule.revoke":        {`{"ruleId":"{rule}"}`, -32602},
+}
+
+// rpcMethods are all of them, from the protocol's own description.
+func rpcMethods(t testing.TB) (all []string) {
+	t.Helper()
+	var schema any
+	if err := json.Unmarshal([]byte(mustRun(t, "stdio", "--schema")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if m, ok := v["method"].(map[string]any); ok && v["id"] != nil { // else a notification of the server
+				if name, ok := m["const"].(string); ok && !slices.Contains(all, name) {
+					all = append(all, name)
+				}
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(schema)
+	if len(all) < 18 {
+		t.Fatalf("only the methods %q", all)
+	}
+	return all
+}
+
+// TestEveryRoleHasItsVerbsAndNoMore is the table of roles and actions, each cell
+// over HTTP; attack 20 is some of them.
+func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	theirs := h.session(t, "bob", "")
+	deeds := map[gateway.Action]ask{
+		gateway.List:      {method: "GET", path: "/sessions"},
+		gateway.Read:      {method: "GET", path: "/sessions/{id}/events"},
+		gateway.State:     {method: "GET", path: "/sessions/{id}/state"},
+		gateway.Watch:     {method: "GET", path: "/sessions/{id}/events/stream"},
+		gateway.Create:    {method: "POST", path: "/chat/sessions", body: `{}`},
+		gateway.Submit:    {method: "POST", path: "/chat/sessions/{id}/turns", body: `{"prompt":"hello"}`},
+		gateway.Steer:     {method: "POST", path: "/sessions/{id}/steer", body: `{"prompt":"hello"}`},
+		gateway.Cancel:    {method: "POST", path: "/sessions/{id}/cancel", body: `{}`},
+		gateway.Configure: {method: "PATCH", path: "/sessions/{id}", body: `{"title":"t"}`},
+		gateway.Rewind:    {method: "POST", path: "/sessions/{id}/rewind", body: `{"message_id":"itm_1"}`},
+		gateway.Pause:     {method: "POST", path: "/sessions/{id}/pause"},
+		gateway.Resume:    {method: "POST", path: "/sessions/{id}/resume", body: `{}`},
+		gateway.Remove:    {method: "DELETE", path: "/sessions/{id}"},
+		gateway.Answer:    {method: "POST", path: "/approvals/apr_{id}.1", body: `{"decision":"allow"}`},
+		gateway.Trust:     {method: "PATCH", path: "/sessions/{id}", body: `{"permission_mode":"full_auto"}`},
+		gateway.Rules:     {method: "GET", path: "/rules"},
+		gateway.Revoke:    {method: "DELETE", path: "/rules/rul_1"},
+		gateway.ForOther:  {method: "GET", path: "/sessions/" + theirs},
+		gateway.Import:    {method: "POST", path: "/sessions/import", body: "{}", header: http.Header{"Content-Type": {"application/jsonl"}}},
+	}
+	for _, r := range routesOf(t) {
+		if slices.Contains(r.Needs, gateway.Inspect) {
+			method, path, _ := strings.Cut(r.Pattern, " ")
+			deeds[gateway.Inspect] = ask{method: method, path: path}
+		}
+	}
+	for _, a := range gateway.Actions() {
+		q, ok := deeds[a]
+		if !ok && a != gateway.Inspect { // nothing shows the whole server yet
+			t.Errorf("%s is not tried", a)
+		}
+		for _, role := range harness.CallerRoles() {
+			if !ok {
+				continue
+			}
+			q.as = map[harness.CallerRole]string{harness.Viewer: "ada-viewer", harness.Operator: "ada-operator", harness.Approver: "ada", harness.Admin: "root"}[role]
+			id := h.session(t, "ada", "")
+			got := h.send(t, q.on(id))
+			no := got.status == 403
+			if a == gateway.ForOther {
+				no = got.status == 404 // and not even whether there is one
+			}
+			if may := gateway.Allows(role, a); may == no || may && got.status >= 500 && got.status != 501 {
+				t.Errorf("%s as %s: %d %s, allowed: %t", a, role, got.status, got.body, may)
+			}
+			if no && a != gateway.ForOther && !strings.Contains(got.body, `"forbidden"`) {
+				t.Errorf("%s as %s: %s", a, role, got.body)
+			}
+			h.logged(t, got)
+		}
+	}
+	if audit := h.lines(t, "audit.log", `"result":"forbidden"`); len(audit) < 15 {
+		t.Errorf("the audit has %d lines of what was forbidden", len(audit))
+	}
+}
+
+// TestRolesHoldOnEveryProtocol is attack 20 over WebSocket and JSON-RPC.
+func TestRolesHoldOnEveryProtocol(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	commands := map[string]gateway.Action{
+		`"type":"submit","prompt":"attack"`:                            gateway.Submit,
+		`"type":"resume","prompt":"attack","sessionId":"{id}"`:         gateway.Submit,
+		`"type":"steer","message":"attack"`:                            gateway.Steer,
+		`"type":"cancel"`:                                              gateway.Cancel,
+		`"type":"approve","toolCallId":"{call}"`:                       gateway.Answer,
+		`"type":"deny","toolCallId":"{call}"`:                          gateway.Answer,
+		`"type":"configure","config":{"model":"m"}`:                    gateway.Configure,
+		`"type":"configure","config":{"permissionMode":"acceptEdits"}`: gateway.Trust,
+		`"type":"configure","config":{"permissionMode":"fullAuto"}`:    gateway.Trust,
+		`"type":"rewind","messageId":"itm_1"`:                          gateway.Rewind,
+	}
+	methods := map[string]gateway.Action{
+		"thread.create": gateway.Create, "thread.fork": gateway.Create, "turn.start": gateway.Submit, "turn.steer": gateway.Steer, "turn.cancel": gateway.Cancel,
+		"approval.respond": gateway.Answer, "thread.configure": gateway.Configure, "thread.pause": gateway.Pause, "thread.resume": gateway.Resume,
+		"thread.rewind": gateway.Rewind, "thread.get": gateway.Read, "thread.list": gateway.List, "thread.subscribe": gateway.Watch, "rule.list": gateway.Rules, "rule.revoke": gateway.Revoke,
+	}
+	rule := func() string {
+		id := h.session(t, "ada", "ask")
+		request, _ := h.question(t, id)
+		h.must(t, ask{as: "ada", method: "POST", path: "/approvals/" + request, body: `{"decision":"allow","scope":"always"}`})
+		return h.must(t, ask{as: "ada", method: "GET", path: "/rules"})["rules"].([]any)[0].(map[string]any)["rule_id"].(string)
+	}
+	for role, as := range map[harness.CallerRole]string{harness.Viewer: "ada-viewer", harness.Operator: "ada-operator", harness.Approver: "ada"} {
+		t.Run(string(role), func(t *testing.T) {
+			for command, a := range commands {
+				id := h.session(t, "ada", "ask")
+				_, call := h.question(t, id)
+				v, _ := h.viewAs(t, as, "?sessionId="+id)
+				f := v.do("%s", strings.NewReplacer("{id}", id, "{call}", call).Replace(command))
+				if (f.Code == "forbidden") == gateway.Allows(role, a) {
+					t.Errorf("%s: %+v", command, f)
+				}
+			}
+			s := h.speakAs(t, as)
+			for method, a := range methods {
+				id, request, standing := h.session(t, "ada", "ask"), "", ""
+				if method == "rule.revoke" {
+					standing = rule()
+				} else {
+					request, _ = h.question(t, id)
+				}
+				params := "{}"
+				if c, ok := ofThread[method]; ok {
+					params = strings.NewReplacer("{id}", id, "{request}", request, "{rule}", standing).Replace(c.params)
+				}
+				if got := s.call(method, params); (got.Error.Code == -32006) == gateway.Allows(role, a) {
+					t.Errorf("%s: %s %+v", method, got.Result, got.Error)
+				}
+				if standing != "" { // else nobody is asked any more
+					h.send(t, ask{as: "owner", method: "DELETE", path: "/rules/" + standing})
+				}
+			}
+		})
+	}
+	if v, _ := h.viewAs(t, "ada-viewer", ""); v != nil { // a viewer may look at the session that is not there yet, and not make it
+		h.unchanged(t, func() {
+			if f := v.submit("attack"); f.Code != "forbidden" {
+				t.Errorf("a viewer's first command: %+v", f)
+			}
+		})
+	}
+}

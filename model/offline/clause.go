@@ -1,0 +1,83 @@
+package offline
+
+import (
+	"regexp"
+	"strings"
+)
+
+// filler is what stands before a verb and means nothing to us.
+var filler = regexp.MustCompile(`(?i)^(?:and|then|now|please|pls|kindly|also|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|afterwards?|after that|after this|once (?:that is|that's|it is|it's) done|when (?:that is|that's) done|at the end|at last|so|ok(?:ay)?|just|go ahead and|let'?s|let us|can you|could you|would you|will you|you should|i want you to|i would like you to|i'd like you to|i need you to|try to|in the end)\b[,:]?\s*`)
+
+// bullet begins a line of a list.
+var bullet = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s+`)
+
+// sentence is where one ends.
+var sentence = regexp.MustCompile(`[.!?;]+(?:\s+|$)`)
+
+// joint is where a step may end and the next begin.
+var joint = regexp.MustCompile(`(?i)\s*,?\s+(?:and\s+)?(?:then|afterwards|after that|finally)\b,?\s+|\s*,\s*(?:and\s+)?|\s+and\s+|\s+&&\s+`)
+
+// always is a joint that is one whatever follows.
+var always = regexp.MustCompile(`(?i)then|after|finally`)
+
+// clauses splits a masked text into steps, in words.
+func clauses(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		line = bullet.ReplaceAllString(strings.TrimRight(line, "\n"), "")
+		for _, s := range sentence.Split(line, -1) {
+			for _, c := range splitJoints(s) {
+				if c = strip(c); c != "" {
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// splitJoints splits where a joint is followed by a verb we know.
+func splitJoints(s string) (parts []string) {
+	from := 0
+	for _, at := range joint.FindAllStringIndex(s, -1) {
+		if at[0] <= from || !always.MatchString(s[at[0]:at[1]]) && !beginsWithVerb(s[at[1]:]) {
+			continue
+		}
+		parts, from = append(parts, s[from:at[0]]), at[1]
+	}
+	return append(parts, s[from:])
+}
+
+// strip takes fillers and loose punctuation away.
+func strip(s string) string {
+	s = strings.Trim(s, " \t\r,;:")
+	for {
+		shorter := filler.ReplaceAllString(s, "")
+		if shorter == s {
+			return s
+		}
+		s = shorter
+	}
+}
+
+var firstWord = regexp.MustCompile(`^[\pL']+`)
+
+func beginsWithVerb(s string) bool {
+	if len(s) > 200 { // fillers and a verb are shorter
+		s = s[:200]
+	}
+	return verbs[strings.ToLower(firstWord.FindString(strip(s)))]
+}
+
+// verbs are the words a step begins with.
+var verbs = words(`run execute exec launch start try invoke read cat show open display view print look write put save store place
+	create make append replace change swap substitute edit delete remove move rename copy search grep scan find list fetch download
+	think consider ponder ask delegate have use plan todo remember memorize memorise note fail crash wait sleep pause count tell report
+	say reply answer respond summarize summarise give let what stop cancel touch add`)
+
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}

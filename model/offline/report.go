@@ -1,0 +1,166 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+
+	"harness/model"
+)
+
+const introduction = `I am the offline stand-in of Harness: a few rules, not a language model. I can do plain things with real tools, one step after the other:
+
+- run ` + "`ls -la`" + `, run it, run ` + "`a` and `b`" + ` in parallel
+- read notes.txt, list the files, find *.go, search for TODO in src
+- write ` + "`echo hi`" + ` to hello.sh, append "x" to notes.txt, replace "a" with "b" in notes.txt, delete old.txt
+- think about something, say something, count to 100, wait 5 seconds
+- ask me something, delegate something, remember something, plan: one, two, three
+- fetch https://…, fail, fail with a rate limit
+
+Join steps with "then", "and" or new lines, and end with "tell me what it printed". For anything that needs understanding, configure a real model.`
+
+// announce says what a step is about to do.
+func (s *step) announce() string {
+	switch s.kind {
+	case run:
+		return "I will run " + code(s.text) + "."
+	case read:
+		return "I will read " + code(s.path) + "."
+	case write:
+		return "I will write " + code(s.path) + "."
+	case edit:
+		return "I will edit " + code(s.path) + "."
+	case grep:
+		return "I will search for " + code(s.text) + "."
+	case glob:
+		return "I will look for files."
+	case fetch:
+		return "I will fetch " + s.text + "."
+	case delegate:
+		return "I will delegate this: " + s.text
+	case todo:
+		return "I will write down the plan."
+	case ask:
+		return "I have a question."
+	case remember:
+		return "I will remember that."
+	}
+	return ""
+}
+
+// done says what a step did, with what came out of it.
+func (s *step) done(result model.Part) string {
+	out := model.Plain(result.Parts)
+	if result.IsError {
+		return s.tried() + " failed:" + block(out)
+	}
+	switch s.kind {
+	case run:
+		if strings.TrimSpace(out) == "" {
+			return "I ran " + code(s.text) + ". It printed nothing."
+		}
+		return "I ran " + code(s.text) + ". It printed:" + block(out)
+	case read:
+		return "This is in " + code(s.path) + ":" + block(out)
+	case write:
+		return "I wrote " + code(s.path) + "."
+	case edit:
+		return "I edited " + code(s.path) + "."
+	case grep:
+		return "The search for " + code(s.text) + " found:" + block(out)
+	case glob:
+		return "These are the files:" + block(out)
+	case fetch:
+		return s.text + " says:" + block(out)
+	case delegate:
+		return "The delegated work came back with:" + block(out)
+	case todo:
+		return "I wrote down the plan."
+	case ask:
+		return "You answered: " + strings.TrimSpace(out)
+	case remember:
+		return "I will remember it."
+	}
+	return ""
+}
+
+// tried names a step that failed.
+func (s *step) tried() string {
+	switch s.kind {
+	case run:
+		return "Running " + code(s.text)
+	case read:
+		return "Reading " + code(s.path)
+	case write:
+		return "Writing " + code(s.path)
+	case edit:
+		return "Editing " + code(s.path)
+	case grep, glob:
+		return "The search"
+	case fetch:
+		return "Fetching " + s.text
+	case delegate:
+		return "The delegated work"
+	case ask:
+		return "The question"
+	}
+	return "That"
+}
+
+// want names a step that was not done.
+func (s *step) want() string {
+	a := strings.TrimSuffix(s.announce(), ".")
+	if rest, ok := strings.CutPrefix(a, "I will "); ok {
+		return rest
+	}
+	return s.text
+}
+
+func code(s string) string {
+	if strings.ContainsAny(s, "`\n") {
+		return "“" + short(s) + "”"
+	}
+	return "`" + s + "`"
+}
+
+// maxQuote bounds what is repeated of a result.
+const maxQuote = 2000
+
+// block is output, set off from the words around it.
+func block(s string) string {
+	s = strings.TrimRight(s, "\n")
+	if s == "" {
+		return " nothing."
+	}
+	note := ""
+	if r := []rune(s); len(r) > maxQuote {
+		note = fmt.Sprintf("\n(and %d characters more)", len(r)-maxQuote)
+		s = string(r[:maxQuote])
+	}
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return "\n\n" + fence + "\n" + s + "\n" + fence + note
+}
+
+// summary is what happened in a conversation.
+func summary(messages []model.Message) string {
+	var b strings.Builder
+	b.WriteString("What happened so far:\n")
+	for i := range messages {
+		m := &messages[i]
+		if text := said(m.Parts); m.Role == model.User && text != "" {
+			fmt.Fprintf(&b, "- The user said: %s\n", short(text))
+		}
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case model.PartCall:
+				fmt.Fprintf(&b, "- %s was called with %s\n", p.Name, short(p.Args))
+			case model.PartResult:
+				fmt.Fprintf(&b, "  and returned: %s\n", short(model.Plain(p.Parts)))
+			case model.PartText, model.PartThinking, model.PartImage, model.PartFile:
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package offline
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+)
+
+func makeEdit(file, old, with int) func(*parser, []string) []step {
+	return func(p *parser, m []string) []step {
+		if !p.isFile(m[file], m[0]) {
+			return nil
+		}
+		return []step{{kind: edit, path: p.fileName(m[file]), old: p.bare(m[old]), text: p.bare(m[with])}}
+	}
+}
+
+// makeContext names the file that the next steps are about.
+func makeContext(p *parser, m []string) []step {
+	if !p.isFile(m[1], m[0]) {
+		return nil
+	}
+	p.here = p.fileName(m[1])
+	return []step{}
+}
+
+func makeEditHere(p *parser, m []string) []step {
+	file := cmp.Or(p.here, p.file)
+	if file == "" {
+		return nil
+	}
+	return []step{{kind: edit, path: file, old: p.bare(m[1]), text: p.bare(m[2])}}
+}
+
+func makeWriteHere(p *parser, m []string) []step {
+	if p.here == "" {
+		return nil
+	}
+	return []step{{kind: write, path: p.here, text: p.content(m[1])}}
+}
+
+// fileName is the name of a file, which may be "it".
+func (p *parser) fileName(s string) string {
+	name := p.name(s)
+	if strings.EqualFold(name, "it") && p.file != "" {
+		return p.file
+	}
+	return name
+}
+
+// pronouns stand for a literal that comes later.
+var pronouns = words("this it following that these")
+
+func makeWriteTo(p *parser, m []string) []step {
+	content := m[1]
+	if m[3] != "" && pronouns[strings.ToLower(strings.TrimSpace(content))] {
+		content = m[3]
+	}
+	if vague(content) || !p.isFile(m[2], m[0]) {
+		return nil
+	}
+	return []step{{kind: write, path: p.name(m[2]), text: p.content(content)}}
+}
+
+func makeWrite(file, content int) func(*parser, []string) []step {
+	return func(p *parser, m []string) []step {
+		if vague(m[content]) || !p.isFile(m[file], m[0]) {
+			return nil
+		}
+		return []step{{kind: write, path: p.name(m[file]), text: p.content(m[content])}}
+	}
+}
+
+// content is what goes into a file: it ends with a newline.
+func (p *parser) content(s string) string {
+	if l, ok := p.literal(s); ok {
+		s = l
+	} else {
+		s = p.bare(s)
+	}
+	return strings.TrimSuffix(s, "\n") + "\n"
+}
+
+func makeEmpty(p *parser, m []string) []step {
+	if !p.isFile(m[1], m[0]) {
+		return nil
+	}
+	return []step{{kind: write, path: p.name(m[1])}}
+}
+
+func makeAppend(p *parser, m []string) []step {
+	if !p.isFile(m[2], m[0]) {
+		return nil
+	}
+	return []step{{kind: run, text: "printf '%s\\n' " + quote(p.bare(m[1])) + " >> " + quote(p.fileName(m[2]))}}
+}
+
+func makeExecutable(p *parser, m []string) []step {
+	file := p.file
+	if m[1] != "" {
+		file = p.fileName(m[1])
+	}
+	if file == "" {
+		return nil
+	}
+	return []step{{kind: run, text: "chmod +x -- " + quote(file)}}
+}
+
+func makeRemove(p *parser, m []string) []step {
+	var names []string
+	for _, f := range p.list(m[1]) {
+		if !p.isFile(f, m[0]) {
+			return nil
+		}
+		names = append(names, quote(p.fileName(f)))
+	}
+	return []step{{kind: run, text: "rm -- " + strings.Join(names, " ")}}
+}
+
+func makeMove(p *parser, m []string) []step {
+	if !p.isFile(m[2], m[0]) {
+		return nil
+	}
+	verb := "mv"
+	if strings.EqualFold(m[1], "copy") {
+		verb = "cp"
+	}
+	return []step{{kind: run, text: verb + " -- " + quote(p.name(m[2])) + " " + quote(p.name(m[3]))}}
+}
+
+// looksLikeFile keeps "show me the way" from being the file "the way".
+var looksLikeFile = regexp.MustCompile(`^[^\s]*[./][^\s]*$|^[A-Z][A-Z_]+$|^(?:Make|Docker)file$`)
+
+// saysFile is a clause that calls something a file.
+var saysFile = regexp.MustCompile(`(?i)\b(?:files?|script|called|named)\s`)
+
+// isFile reports whether s is the name of a file: it is quoted, looks like
+// one, was written before, or is called one.
+func (p *parser) isFile(s, clause string) bool {
+	_, quoted := p.literal(s)
+	name := p.fileName(s)
+	return name != "" && (quoted || looksLikeFile.MatchString(name) || name == p.file || saysFile.MatchString(clause))
+}

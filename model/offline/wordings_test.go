@@ -1,0 +1,120 @@
+package offline_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPlainWordingsOfTheSameRequestAreDone runs what each wording asks for and
+// looks at the file, the commands and the last words.
+func TestPlainWordingsOfTheSameRequestAreDone(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"write `echo hi-$((40+2))` to hello.sh, then run `sh hello.sh`, then tell me what it printed",
+		"Write `echo hi-$((40+2))` to hello.sh and run it and tell me what it printed.",
+		"Please write `echo hi-$((40+2))` into the file hello.sh. Then run `sh hello.sh`. Tell me the output.",
+		"create hello.sh with `echo hi-$((40+2))`, run it, and show me the output",
+		"Create a file called hello.sh containing `echo hi-$((40+2))`; execute `sh hello.sh`; report what it printed",
+		"Could you make a script named hello.sh that runs `echo hi-$((40+2))`, and then execute it? What does it print?",
+		"1. write `echo hi-$((40+2))` to hello.sh\n2. run `sh hello.sh`\n3. tell me what it printed",
+		"- put \"echo hi-$((40+2))\" in hello.sh\n- run sh hello.sh\n- what did it print?",
+		"write this to hello.sh:\n```sh\necho hi-$((40+2))\n```\nthen run hello.sh and tell me what it says",
+		"First, save 'echo hi-$((40+2))' as hello.sh; next, run the script; finally, let me know what it printed",
+		"In hello.sh, write `echo hi-$((40+2))`. After that run the file.",
+		"write hello.sh: `echo hi-$((40+2))`\nrun `sh hello.sh`",
+		"I want you to write the line `echo hi-$((40+2))` to a new file named hello.sh, and then please run sh hello.sh, and give me the result",
+		"write `echo hi-$((40+2))` to hello.sh && run `sh hello.sh` && tell me what it printed",
+		"WRITE `echo hi-$((40+2))` TO hello.sh, THEN RUN `sh hello.sh`, THEN TELL ME WHAT IT PRINTED",
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, standard)
+			last := w.turn(prompt)
+			if got := w.file("hello.sh"); got != "echo hi-$((40+2))\n" {
+				t.Errorf("hello.sh is %q", got)
+			}
+			if len(w.calls) != 2 || w.calls[0] != "write" || w.calls[1] != "bash" {
+				t.Errorf("called %q", w.calls)
+			}
+			if !strings.Contains(last, "hi-42") {
+				t.Errorf("said %q", last)
+			}
+		})
+	}
+}
+
+func TestEachKindOfRequestCallsItsTool(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ prompt, calls, says string }{
+		{"run `echo one` and `echo two` in parallel", "bash bash", "two"},
+		{"run `echo x` 3 times", "bash bash bash", "x"},
+		{"read notes.txt", "read", "alpha"},
+		{"read notes.txt and src/a.go", "read read", "package a"},
+		{"what is in notes.txt?", "read", "alpha"},
+		{"show me the contents of notes.txt", "read", "alpha"},
+		{"search for alpha", "grep", "notes.txt"},
+		{"search src for package", "grep", "a.go"},
+		{"look for 'package a' in src", "grep", "a.go"},
+		{"list the files", "glob", "notes.txt"},
+		{"list the files in src", "glob", "a.go"},
+		{"find *.go", "glob", "src/a.go"},
+		{`replace "alpha" with "omega" in notes.txt, then read notes.txt`, "edit read", "omega"},
+		{"edit notes.txt and change alpha to omega", "edit", "I edited"},
+		{"append 'gamma' to notes.txt, then read it", "bash", "I do not understand"},
+		{"append 'gamma' to notes.txt, then read notes.txt", "bash read", "gamma"},
+		{"delete notes.txt", "bash", "It printed nothing"},
+		{"copy notes.txt to b.txt and read b.txt", "bash read", "alpha"},
+		{"create a directory sub", "bash", "I ran"},
+		{"ask me which colour", "ask", "You answered: blue"},
+		{"ask: which colour? then say thanks", "ask", "thanks"},
+		{"delegate to a subagent: count the files", "task", "came back"},
+		{"have a helper read notes.txt", "task", "came back"},
+		{"plan: read, think, write", "todo", "plan"},
+		{"remember that I like blue", "memory", "remember"},
+		{"fetch https://example.test/a", "fetch", "fetched"},
+		{"think about cats, then say hello", "", "hello"},
+		{"count to 12", "", "10 11 12"},
+		{"wait 0.01 seconds, then say awake", "bash", "awake"},
+		{"`echo direct`", "bash", "direct"},
+		{"echo bare", "bash", "bare"},
+		{"run false", "bash", "failed"},
+		{"run false, then tell me what it printed, then run `echo never`", "bash", "Not done: run `echo never`"},
+		{"read missing.txt, then run `echo never`", "read", "Not done"},
+		{"run `echo a`, then dance the tango, then run `echo never`", "bash", "I do not understand `dance the tango`"},
+		{"dance the tango", "", "not a language model"},
+		{"hello", "", "not a language model"},
+		{"What can you do?", "", "not a language model"},
+		{"What is the capital of France?", "", "not a language model"},
+		{"make test, then tell me what it says", "bash", "make"},
+		{"say the word", "", "the word"},
+		{"create empty.txt, then run `wc -c < empty.txt`", "write bash", "0"},
+		{"make a file called notes", "write", "I wrote"},
+	} {
+		t.Run(c.prompt, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, standard)
+			last := w.turn(c.prompt)
+			if got := strings.Join(w.calls, " "); got != c.calls || !strings.Contains(last, c.says) {
+				t.Errorf("called %q, said %q", got, last)
+			}
+			if strings.Contains(last, "\nnever") {
+				t.Error("it went on after it had to stop")
+			}
+		})
+	}
+}
+
+// TestItDoesNotGuess gives it what sounds like a step and is not.
+func TestItDoesNotGuess(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"write a poem to poem.txt", "write a letter to Bob", "create a website", "create a website with two pages", "remove the bug", "run the tests", "start the server", "try again", "tell me a joke",
+		"look at the weather", "answer the question", "plan a party", "fix the bug in main.go", "explain main.go", "make me a sandwich", "go on", "delete everything", "move on to the next task",
+		"what time is it?", "refactor src/a.go", "", "...", "😀",
+	} {
+		w := newWorld(t, standard)
+		if last := w.turn(prompt); len(w.calls) != 0 || !strings.Contains(last, "not a language model") {
+			t.Errorf("%s: called %q %v, said %q", prompt, w.calls, w.args, last)
+		}
+	}
+}

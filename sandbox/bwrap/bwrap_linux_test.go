@@ -1,0 +1,27 @@
+package bwrap_test
+
+import (
+	"testing"
+
+	"harness"
+	"harness/sandbox/bwrap"
+	"harness/sandbox/sandboxtest"
+)
+
+func TestSandbox(t *testing.T) {
+	sandboxtest.Suite{Rounds: 50, Open: func(_ testing.TB, _ string) harness.Sandbox {
+		return bwrap.New(nil)
+	}}.Test(t)
+}
+
+// TestSandboxWithoutControlGroups is the case of an ordinary user to whom
+// nobody has delegated any.
+func TestSandboxWithoutControlGroups(t *testing.T) {
+	sandboxtest.Suite{Rounds: 50, Open: func(_ testing.TB, _ string) harness.Sandbox {
+		return bwrap.New(&bwrap.Options{NoCgroup: true})
+	}}.Test(t)
+}
+
+func TestSandboxOfAnOrdinaryUser(t *testing.T) {
+	sandboxtest.AsNobody(t, "TestSandboxWithoutControlGroups")
+}

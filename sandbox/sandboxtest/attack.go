@@ -1,0 +1,272 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"harness"
+)
+
+// attack is one row of the table: what is tried inside, and how one sees outside
+// whether it worked.
+type attack struct {
+	name     string
+	breaks   harness.Guarantee
+	args     func(*target) []string
+	happened func(*target, result) bool
+	mayFail  string // why it can fail even where nothing stops it
+}
+
+func try(verb string, args ...func(*target) string) func(*target) []string {
+	return func(a *target) []string {
+		line := []string{a.probe, "attack", verb}
+		for _, arg := range args {
+			line = append(line, arg(a))
+		}
+		return line
+	}
+}
+
+func script(text string) func(*target) []string {
+	return func(*target) []string { return []string{"/bin/sh", "-c", text} }
+}
+
+// Places and names of a target, for rows.
+var (
+	newFile  = func(a *target) string { return filepath.Join(a.home, "new") }
+	bashrc   = func(a *target) string { return filepath.Join(a.home, ".bashrc") }
+	key      = func(a *target) string { return filepath.Join(a.home, ".ssh/id_rsa") }
+	victim   = func(a *target) string { return strconv.Itoa(a.victim) }
+	word     = func(text string) func(*target) string { return func(*target) string { return text } }
+	tcp      = func(a *target) string { return a.tcp }
+	udp      = func(a *target) string { return a.udp }
+	byPath   = func(a *target) string { return filepath.Join(a.home, "sock") }
+	abstract = func(a *target) string { return a.abstract }
+)
+
+func said(_ *target, r result) bool { return r.Code == 0 }
+
+// received waits for what an attacker says it has sent.
+func received(a *target, r result) bool {
+	deadline := time.Now().Add(2 * time.Second)
+	for tick := time.NewTicker(time.Millisecond); r.Code == 0 && a.received.Load() == 0 && time.Now().Before(deadline); <-tick.C {
+	}
+	return a.received.Load() > 0
+}
+
+func homeChanged(a *target, _ result) bool {
+	return read(newFile(a)) != "" || read(bashrc(a)) != "clean" || read(key(a)) != canary
+}
+
+// evil reports whether a file outside the sandbox now has the attacker's text.
+func evil(name string) func(*target, result) bool {
+	return func(a *target, _ result) bool { return strings.Contains(read(filepath.Join(a.dir, name)), "evil") }
+}
+
+const rooted = "needs root's rights outside"
+
+var attackTable = []attack{
+	{"WriteToHome", harness.GuardWrite, try("write", newFile), homeChanged, ""},
+	{"AppendToBashrc", harness.GuardWrite, try("append", bashrc), homeChanged, ""},
+	{"SymlinkOut", harness.GuardWrite, try("symlink", bashrc), homeChanged, ""},
+	{"HardLinkOut", harness.GuardWrite, try("hardlink", bashrc), homeChanged, ""},
+	{"ProcRoot", harness.GuardWrite, try("procroot", bashrc), homeChanged, ""},
+	{"ReadKey", harness.GuardRead, try("read", key), func(_ *target, r result) bool { return strings.Contains(r.out, canary) }, ""},
+	{"ReadEnvironment", harness.GuardProcesses, try("environ", word(canary)), said, ""},
+	{"Ptrace", harness.GuardProcesses, try("ptrace", victim), said, ""},
+	{"Signal", harness.GuardProcesses, try("signal", victim), func(a *target, _ result) bool { return a.died() }, ""},
+	{"SeeProcesses", harness.GuardPIDs, try("see", victim, word("victim")), said, ""},
+	{"TCPToLoopback", harness.GuardNetwork, try("dial", word("tcp"), tcp), received, ""},
+	{"MPTCPToLoopback", harness.GuardNetwork, try("mptcp", tcp), received, "the kernel can be without it"},
+	{"UDPToLoopback", harness.GuardNetwork, try("dial", word("udp"), udp), received, ""},
+	{"UnixSocketByPath", harness.GuardSockets, try("dial", word("unix"), byPath), received, ""},
+	{"AbstractUnixSocket", harness.GuardSockets, try("dial", word("unix"), abstract), received, ""},
+	{"UserNamespace", harness.GuardSyscalls, try("userns"), said, "a process with threads cannot"},
+	{"IOUring", harness.GuardSyscalls, try("io_uring"), said, "the machine can forbid it"},
+	{"Keyring", harness.GuardSyscalls, try("keyctl"), said, ""},
+	{"BPF", harness.GuardSyscalls, try("bpf"), said, rooted},
+	{"Mount", harness.GuardSyscalls, try("mount", func(a *target) string { return filepath.Join(a.dir, "sub") }), said, "never tried where nothing stops it"},
+	{"VSock", harness.GuardSyscalls, try("vsock"), said, "the kernel can be without it"},
+	{"InheritSecret", harness.GuardEnv, try("environ", word(inherited)), said, ""},
+
+	{"OverwriteHook", harness.GuardGit, script("mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
+	{"OverwriteConfig", harness.GuardGit, script("echo evil >>.git/config"), evil(".git/config"), ""},
+	{"ReplaceConfig", harness.GuardGit, script("echo evil >.git/c && mv -f .git/c .git/config"), evil(".git/config"), ""},
+	{"ReplaceRepository", harness.GuardGit, script("mv .git .git2; mkdir -p .git/hooks && echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
+	{"RedirectRepository", harness.GuardGit, script("mkdir -p fake && echo evil >fake/config && echo ../fake >.git/commondir"), func(a *target, _ result) bool {
+		_, err := os.Lstat(filepath.Join(a.dir, ".git/commondir"))
+		return err == nil
+	}, ""},
+	{"NestedHook", harness.GuardGit, script("echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
+	{"ReplaceAboveNested", harness.GuardGit, script("mv sub sub2; mkdir -p sub/deep/.git/hooks && echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
+	{"SubmoduleConfig", harness.GuardGit, script("echo evil >>.git/modules/m/config"), evil(".git/modules/m/config"), ""},
+	{"ReplaceWorktreeFile", harness.GuardGit, script("mkdir -p w/x && echo evil >w/x/config; rm -rf tree/.git; mkdir -p tree/.git && echo evil >tree/.git/config"), evil("tree/.git/config"), ""},
+	{"HookOfTheWorktreesRepository", harness.GuardGit, func(a *target) []string {
+		return []string{"/bin/sh", "-c", "echo evil >" + filepath.Join(a.home, "main/.git/hooks/pre-commit")}
+	}, func(a *target, _ result) bool {
+		return read(filepath.Join(a.home, "main/.git/hooks/pre-commit")) != ""
+	}, "it is out of reach where the outside is"},
+}
+
+// Secrets that no process may get at: of a server on the machine, and of the
+// process that starts the others.
+const (
+	canary    = "canary-of-the-server"
+	inherited = "canary-of-the-harness"
+)
+
+// target is a machine with something to lose: a home with keys, a server with a
+// secret in its environment, sockets, and repositories in the workspace.
+type target struct {
+	probe, dir, home   string
+	victim             int
+	died               func() bool
+	tcp, udp, abstract string
+	received           atomic.Int64
+}
+
+func (b *bench) attacks(t *testing.T) {
+	t.Setenv("HARNESS_TEST_CANARY", inherited)
+	for _, row := range attackTable {
+		t.Run(row.name, func(t *testing.T) {
+			enforced := b.enforces(row.breaks)
+			if !enforced && row.name == "Mount" {
+				t.Skip("would mount something")
+			}
+			a := b.target(t)
+			w, err := b.sandbox.Open(t.Context(), harness.WorkspaceSpec{Session: "ses_test", Directory: a.dir, ReadOnly: []string{b.probe}, Env: []string{path, "HOME=" + a.home}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			got := run(t, w, row.args(a)...)
+			happened := row.happened(a, got)
+			t.Logf("%s %s", strings.TrimSpace(got.out), strings.TrimSpace(got.err))
+			switch {
+			case happened && enforced:
+				t.Errorf("the sandbox enforces %s, and this happened: %+v", row.breaks, got)
+			case !happened && !enforced && row.mayFail == "" && os.Geteuid() == 0:
+				t.Errorf("the sandbox lacks %s, and this did not happen: %+v", row.breaks, got)
+			}
+		})
+	}
+}
+
+// target makes a machine to attack.
+func (b *bench) target(t *testing.T) *target {
+	t.Helper()
+	real := func(dir string) string {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	a := &target{probe: b.probe, dir: real(t.TempDir()), home: real(t.TempDir())}
+	write(t, bashrc(a), "clean")
+	write(t, key(a), canary)
+	a.repositories(t)
+	a.listen(t)
+
+	server := exec.Command(b.probe, "victim")
+	server.Env = []string{"API_KEY=" + canary}
+	in, _ := server.StdinPipe()
+	out, _ := server.StdoutPipe()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	a.victim = server.Process.Pid
+	ended := false
+	a.died = func() bool {
+		if !ended {
+			in.Close()
+			_ = server.Wait()
+			ended = true
+		}
+		return !server.ProcessState.Success()
+	}
+	t.Cleanup(func() { a.died() })
+	return a
+}
+
+// repositories makes a repository with a submodule, a nested one, and a worktree
+// of one outside.
+func (a *target) repositories(t *testing.T) {
+	t.Helper()
+	repository := func(dir string) {
+		write(t, filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
+		write(t, filepath.Join(dir, "config"), "[core]\n")
+		write(t, filepath.Join(dir, "refs/heads/x"), "")
+		write(t, filepath.Join(dir, "objects/x"), "")
+	}
+	repository(filepath.Join(a.dir, ".git")) // without hooks
+	for _, dir := range []string{".git/modules/m", "sub/deep/.git"} {
+		repository(filepath.Join(a.dir, dir))
+		write(t, filepath.Join(a.dir, dir, "hooks/sample"), "")
+	}
+	main := filepath.Join(a.home, "main/.git")
+	repository(main)
+	write(t, filepath.Join(main, "hooks/sample"), "")
+	write(t, filepath.Join(main, "worktrees/tree/gitdir"), filepath.Join(a.dir, "tree/.git")+"\n")
+	write(t, filepath.Join(a.dir, "tree/.git"), "gitdir: "+filepath.Join(main, "worktrees/tree")+"\n")
+}
+
+// listen opens sockets that count what they are sent.
+func (a *target) listen(t *testing.T) {
+	t.Helper()
+	a.abstract = "@" + nonce()
+	accept := func(network, address string) string {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var accepting sync.WaitGroup
+		accepting.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, io.TeeReader(c, writer(func(p []byte) { a.received.Add(int64(len(p))) })))
+				c.Close()
+			}
+		})
+		t.Cleanup(func() { l.Close(); accepting.Wait() })
+		return l.Addr().String()
+	}
+	a.tcp = accept("tcp", "127.0.0.1:0")
+	accept("unix", byPath(a))
+	accept("unix", a.abstract)
+	u, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.udp = u.LocalAddr().String()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		buf := make([]byte, 64)
+		for {
+			n, _, err := u.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			a.received.Add(int64(n))
+		}
+	})
+	t.Cleanup(func() { u.Close(); reading.Wait() })
+}

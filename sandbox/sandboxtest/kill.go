@@ -1,0 +1,340 @@
+//go:build linux
+
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"harness"
+)
+
+// treeSize is the number of processes of probe tree that say when they are up.
+const treeSize = 6
+
+// nonce is a word that no other command line has.
+func nonce() string { return "mark-" + rand.Text() }
+
+// survivors counts the processes with the word in their command line. It sees
+// those in namespaces, too.
+func survivors(mark string) int { return len(marked(mark)) }
+
+func marked(mark string) (pids []int) {
+	found, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range found {
+		if b, err := os.ReadFile(name); err == nil && bytes.Contains(b, []byte(mark)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// grow starts the tree and returns when all of it is up.
+func (b *bench) grow(t *testing.T, ctx context.Context, w harness.Workspace, mark string) harness.Child {
+	t.Helper()
+	up := &lines{want: treeSize, all: make(chan struct{})}
+	c, err := w.Start(ctx, harness.Process{Args: []string{b.probe, "tree", mark}, Stdout: up})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-up.all:
+	case <-time.After(patience):
+		t.Fatalf("only these are up:\n%s", up.text())
+	}
+	return c
+}
+
+// lines counts lines and says when there are enough.
+type lines struct {
+	want int
+	all  chan struct{}
+
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := bytes.Count(l.buf.Bytes(), []byte("\n"))
+	l.buf.Write(p)
+	if now := bytes.Count(l.buf.Bytes(), []byte("\n")); before < l.want && now >= l.want {
+		close(l.all)
+	}
+	return len(p), nil
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (b *bench) killTree(t *testing.T) {
+	gone := func(t *testing.T, mark string) {
+		t.Helper()
+		if n := survivors(mark); n != 0 {
+			t.Errorf("%d processes are left when Wait has returned", n)
+		}
+	}
+	t.Run("ByCancel", func(t *testing.T) {
+		w, _ := b.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		mark := nonce()
+		c := b.grow(t, ctx, w, mark)
+		cancel()
+		exit, err := c.Wait()
+		if gone(t, mark); err != nil || exit != (harness.Exit{Code: 137, Cause: harness.ExitCancelled}) {
+			t.Errorf("wait: %+v, %v", exit, err)
+		}
+	})
+	t.Run("ByCancelWithGrace", func(t *testing.T) {
+		w, _ := b.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		mark := nonce()
+		c, err := w.Start(ctx, harness.Process{Args: []string{b.probe, "hold", mark, "deaf"}, Stdout: writer(func([]byte) { cancel() }), Grace: 50 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exit, err := c.Wait()
+		if gone(t, mark); err != nil || exit.Code != 137 {
+			t.Errorf("a deaf process: %+v, %v", exit, err)
+		}
+	})
+	t.Run("ByClose", func(t *testing.T) {
+		w, _ := b.open(t)
+		mark := nonce()
+		c := b.grow(t, t.Context(), w, mark)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		gone(t, mark)
+		if exit, err := c.Wait(); err != nil || exit.Cause != harness.ExitCancelled {
+			t.Errorf("wait: %+v, %v", exit, err)
+		}
+	})
+	t.Run("ByTheEndOfTheCommand", func(t *testing.T) {
+		w, _ := b.open(t)
+		mark := nonce()
+		// The daemon keeps stdout open: that must not hold Wait up either.
+		got := run(t, w, b.probe, "daemon", mark)
+		if gone(t, mark); got.Exit != (harness.Exit{}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("ByKillOfTheCommand", func(t *testing.T) {
+		w, _ := b.open(t)
+		mark := nonce()
+		c := b.grow(t, t.Context(), w, mark)
+		killCommand(b.probe, mark)
+		exit, err := c.Wait()
+		if gone(t, mark); err != nil || exit.Code != 137 {
+			t.Errorf("wait: %+v, %v", exit, err)
+		}
+	})
+	t.Run("OthersLive", func(t *testing.T) {
+		w, _ := b.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		mine, other := nonce(), nonce()
+		first, second := b.grow(t, ctx, w, mine), b.grow(t, t.Context(), w, other)
+		before := survivors(other)
+		cancel()
+		_, _ = first.Wait()
+		gone(t, mine)
+		if now := survivors(other); now != before {
+			t.Errorf("%d of %d processes of the other tree are left", now, before)
+		}
+		_ = w.Close()
+		_, _ = second.Wait()
+		gone(t, other)
+	})
+	t.Run("ByKillOfTheHarness", func(t *testing.T) { b.killHarness(t) })
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// killCommand kills, from outside, the topmost process of a tree, and nothing
+// that belongs to the sandbox.
+func killCommand(probe, mark string) {
+	want := strings.Join([]string{probe, "tree", mark, ""}, "\x00")
+	for _, pid := range marked(mark) {
+		if read("/proc/"+strconv.Itoa(pid)+"/cmdline") == want {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// killHarness runs this test again in a process that grows a tree, and kills
+// that process.
+func (b *bench) killHarness(t *testing.T) {
+	if !b.enforces(harness.GuardCrash) {
+		t.Skip("the sandbox says that it lacks " + string(harness.GuardCrash))
+	}
+	top, _, _ := strings.Cut(t.Name(), "/")
+	mark := nonce()
+	temp, err := os.MkdirTemp("", "hc-") // short: it holds sockets of engines
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(temp)
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+top+"$")
+	cmd.Env = append(os.Environ(), "HARNESS_TEST_CRASH="+mark, "TMPDIR="+temp)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := filepath.Join(temp, "ready")
+	deadline := time.Now().Add(patience)
+	for tick := time.NewTicker(5 * time.Millisecond); read(ready) == ""; <-tick.C {
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			t.Fatalf("the harness did not grow its tree:\n%s", said.String())
+		}
+	}
+	if n := survivors(mark); n < treeSize {
+		t.Errorf("%d processes before the kill", n)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	until(t, "the tree of a harness that was killed to be gone", func() bool { return survivors(mark) == 0 })
+
+	// The next one removes what only a living process could have removed.
+	if _, err := b.again(t).Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range traces(t, cmd.Process.Pid) {
+		if strings.HasPrefix(left, "cgroup") {
+			t.Errorf("left behind: %s", left)
+		}
+	}
+}
+
+// crash grows a tree and waits to be killed.
+func (b *bench) crash(t *testing.T, mark string) {
+	w, _ := b.open(t)
+	b.grow(t, t.Context(), w, mark)
+	write(t, filepath.Join(os.TempDir(), "ready"), "yes")
+	select {}
+}
+
+// randomKills ends many runs at random places of their life and looks for what
+// they left.
+func (b *bench) randomKills(t *testing.T, rounds int) {
+	if os.Getenv("LONG") != "" {
+		rounds *= 20
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("%d rounds from seed %d", rounds, seed)
+	dice := mathrand.New(mathrand.NewPCG(seed, 0))
+	mark := nonce()
+	w, dir := b.open(t)
+	before := traces(t, os.Getpid())
+	for range rounds {
+		ws := w
+		if dice.IntN(4) == 0 {
+			ws, _ = b.openIn(t, dir)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(dice.IntN(40_000))*time.Microsecond)
+		p := harness.Process{Args: []string{b.probe, "tree", mark}, Stdout: io.Discard}
+		if dice.IntN(3) == 0 {
+			p.Args = []string{b.probe, "daemon", mark}
+		}
+		if dice.IntN(4) == 0 {
+			p.Grace = 5 * time.Millisecond
+		}
+		c, err := ws.Start(ctx, p)
+		if err == nil && ws == w && dice.IntN(3) == 0 {
+			killCommand(b.probe, mark)
+		}
+		if ws != w {
+			if err := ws.Close(); err != nil {
+				t.Fatalf("close: %v", err)
+			}
+		}
+		if err == nil {
+			if _, err := c.Wait(); err != nil {
+				t.Fatalf("wait: %v", err)
+			}
+		}
+		cancel()
+		if n := survivors(mark); n != 0 {
+			t.Fatalf("%d processes are left", n)
+		}
+	}
+	left := slices.DeleteFunc(traces(t, os.Getpid()), func(x string) bool { return slices.Contains(before, x) })
+	if len(left) > 0 {
+		t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	self := "harness-" + strconv.Itoa(os.Getpid()) + "-"
+	for _, left := range traces(t, os.Getpid()) {
+		if strings.Contains(left, self) {
+			t.Errorf("left behind after Close: %s", left)
+		}
+	}
+	if got, _ := os.ReadDir(temp); len(got) != 0 {
+		t.Errorf("temporary files are left: %v", got)
+	}
+}
+
+// openIn opens a second workspace of a directory. The test closes it.
+func (b *bench) openIn(t testing.TB, dir string) (harness.Workspace, string) {
+	t.Helper()
+	w, err := b.sandbox.Open(t.Context(), harness.WorkspaceSpec{Session: "ses_test", Directory: dir, ReadOnly: []string{b.probe}, Env: []string{path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, dir
+}
+
+// traces lists what a sandbox could leave: mounts, control groups of a
+// process, open files and sockets, temporary files.
+func traces(t testing.TB, pid int) (all []string) {
+	t.Helper()
+	for l := range strings.Lines(read("/proc/self/mountinfo")) {
+		all = append(all, "mount "+strings.TrimSpace(l))
+	}
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.Contains(path, "harness-"+strconv.Itoa(pid)+"-") {
+			all = append(all, "cgroup "+path)
+		}
+		return nil
+	})
+	fds, _ := filepath.Glob("/proc/self/fd/*")
+	for _, fd := range fds {
+		if to, err := os.Readlink(fd); err == nil {
+			all = append(all, "open file "+to)
+		}
+	}
+	temp, _ := os.ReadDir(os.TempDir())
+	for _, f := range temp {
+		all = append(all, "temporary file "+f.Name())
+	}
+	return all
+}

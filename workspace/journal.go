@@ -1,0 +1,164 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"harness"
+	"harness/internal/flock"
+	"harness/workspace/object"
+)
+
+// journal is written before a rewind touches the tree and removed after it.
+// Whoever finds one that nobody is working on finishes the rewind.
+type journal struct {
+	Session harness.SessionID `json:"session"`
+	Target  string            `json:"target"` // the mark gone back to
+	Safety  string            `json:"safety"` // the tree before
+	Temp    string            `json:"temp"`   // the name of the stage
+	Chosen  [][]byte          `json:"chosen"` // paths that change; bytes, not text
+}
+
+func (t *Tree) journal() string { return filepath.Join(t.data, "journal") }
+
+func (t *Tree) readJournal() (*journal, error) {
+	b, err := os.ReadFile(t.journal())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{}
+	if err := json.Unmarshal(b, j); err != nil {
+		return nil, fmt.Errorf("journal of a rewind: %w", ErrDamaged)
+	}
+	return j, nil
+}
+
+func (t *Tree) writeJournal(j *journal) error {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return replace(t.journal(), b, true)
+}
+
+func (t *Tree) removeJournal() error {
+	if err := os.Remove(t.journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return object.SyncDir(t.data)
+}
+
+// alone claims the tree for a rewind, until release. It waits for another one,
+// at most until ctx ends.
+func (t *Tree) alone(ctx context.Context) (release func() error, err error) {
+	for {
+		l, err := flock.Take(filepath.Join(t.data, "rewind.lock"))
+		if err == nil {
+			return l.Release, nil
+		}
+		if _, held := errors.AsType[*flock.HeldError](err); !held {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another rewind of %s: %w", t.root, context.Cause(ctx))
+		case <-time.After(5 * time.Millisecond): // flock has no wait that ctx could end
+		}
+	}
+}
+
+// settle returns when no rewind is under way and none is left half done.
+func (t *Tree) settle(ctx context.Context) error {
+	if _, err := os.Lstat(t.journal()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	release, err := t.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return t.finish(ctx)
+}
+
+// finish does what is left of a rewind that was killed. The tree is claimed.
+func (t *Tree) finish(ctx context.Context) error {
+	j, err := t.readJournal()
+	if err != nil || j == nil {
+		return err
+	}
+	s, err := object.Open(ctx, t.objects(), t.storeOptions())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	target, want, err := t.lookup(j.Session, j.Target)
+	if err == nil {
+		_, was, lost := t.read(j.Session, j.Safety)
+		if err = lost; err == nil {
+			err = t.goOn(ctx, s, j, target, want, was)
+		}
+	}
+	if errors.Is(err, ErrGone) { // its marks were forgotten, and with them the wish
+		return t.removeJournal()
+	}
+	return err
+}
+
+// goOn repeats the rewind for the chosen paths. A path that is neither as it was
+// before nor as it shall be has been changed by somebody since, and stays.
+func (t *Tree) goOn(ctx context.Context, s *object.Store, j *journal, target Mark, want, was object.ID) error {
+	chosen := make(map[string]bool, len(j.Chosen))
+	for _, p := range j.Chosen {
+		chosen[string(p)] = true
+	}
+	r, err := t.restorer(nil, nil, j.Temp)
+	if err != nil {
+		return err
+	}
+	err = r.sweep()
+	r.close()
+	if err != nil {
+		return err
+	}
+	m, now, err := t.look(ctx, s, want)
+	if err != nil {
+		return err
+	}
+	touched := map[string]string{}
+	opened := map[string]bool{}
+	err = diff(s, "", now.id, was, func(path string, now, was *Entry) {
+		if opened[path] = isDir(now) && isDir(was) && now.Mode == was.Mode|0o700; !opened[path] {
+			touched[path] = JustChanged
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = diff(s, "", now.id, want, func(path string, now, want *Entry) {
+		switch {
+		case opened[path]: // for the rewind to write in it
+		case !chosen[path]:
+			touched[path] = SinceLastTurn
+		case now == nil, isDir(now) && isDir(want), now.Kind == File && now.Size == 0: // halfway, or torn by a loss of power
+			delete(touched, path)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	p, err := makePlan(s, target, now.id, want, touched, false)
+	if err != nil {
+		return err
+	}
+	_, err = t.carryOut(ctx, s, j, p, m, now)
+	return err
+}
