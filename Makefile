@@ -15,7 +15,7 @@ NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
 PEERS       := bench/testdata/node/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run build deps test lint bench long
+.PHONY: help run build deps test lint bench long audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,3 +47,6 @@ bench: deps $(PEERS) ## run the benchmarks one package at a time (BENCH=regexp, 
 
 long: deps ## the tests again with LONG=1 and the race detector (needs a C compiler)
 	LONG=1 $(GO) test -race -timeout 180m $(PKG)
+
+audit: ## ask the Go vulnerability database about every dependency (needs the network)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0 $(PKG)

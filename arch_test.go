@@ -30,6 +30,13 @@ var mayImport = map[string][]string{
 	"gateway":        {".", "gateway/secret", "internal/*"},
 	"gateway/secret": {"."},
 
+	// Snapshots are made of open directories, rules and objects, which know nothing of them.
+	"workspace":        {".", "internal/flock", "workspace/folder", "workspace/ignore", "workspace/object"},
+	"workspace/folder": {},
+	"workspace/ignore": {},
+	"workspace/object": {},
+	"workspace/task":   {"."},
+
 	"store/*":    {".", "internal/*"},
 	"engine/*":   {".", "internal/*"},
 	"sandbox/*":  {".", "internal/*", "sandbox/internal/*"},
@@ -69,8 +76,10 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
-	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "sandbox/bwrap", "sandbox/internal/*"}, tests: []string{"protocol/delta"}},
+	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
+
+	"github.com/klauspost/compress": {code: []string{"workspace/object"}},
 
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},

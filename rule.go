@@ -15,10 +15,11 @@ const RulePrefix = "rul_"
 
 // Rule is a standing allowance that an approval answered with [Always] left
 // behind: calls of a tool may run, without a question, in every session of a
-// directory, until the rule is revoked. Its JSON form is the store's.
+// user in a directory, until the rule is revoked. Its JSON form is the store's.
 type Rule struct {
 	ID        RuleID     `json:"rule_id"`
 	Directory string     `json:"directory"`
+	User      string     `json:"user_id,omitempty"` // whose sessions; others are asked for themselves
 	Tool      string     `json:"tool"`
 	Session   SessionID  `json:"session_id"` // where it was decided
 	Request   ApprovalID `json:"request_id"` // and about which question

@@ -102,6 +102,7 @@ type ask struct {
 
 	Addr   string `json:"addr,omitempty"` // dial
 	Path   string `json:"path,omitempty"` // with a %d: the number of the connection
+	Token  string `json:"token,omitempty"`
 	N      int    `json:"n,omitempty"`
 	First  int    `json:"first,omitempty"`
 	Kind   string `json:"kind,omitempty"`   // what is counted: see counters

@@ -18,7 +18,12 @@ type client struct {
 
 func dial(tb testing.TB, addr, path string) *client {
 	tb.Helper()
-	fd, err := handshake(addr, path, 0)
+	return dialAs(tb, addr, path, "")
+}
+
+func dialAs(tb testing.TB, addr, path, token string) *client {
+	tb.Helper()
+	fd, err := handshake(addr, path, token, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func (c *crowd) dial(q ask) (answer, error) {
 		if strings.Contains(path, "%d") {
 			path = fmt.Sprintf(path, q.First+i)
 		}
-		fd, err := handshake(q.Addr, path, q.Buffer)
+		fd, err := handshake(q.Addr, path, q.Token, q.Buffer)
 		if err != nil {
 			return answer{}, fmt.Errorf("connection %d: %w", i, err)
 		}
@@ -367,7 +367,7 @@ func seqIn(text []byte) int64 {
 // handshake opens a blocking socket and upgrades it. Nothing behind the
 // answer's headers is read. buffer is the size of the receive buffer; 0 lets the
 // kernel choose.
-func handshake(addr, path string, buffer int) (int, error) {
+func handshake(addr, path, token string, buffer int) (int, error) {
 	ap, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return -1, err
@@ -385,7 +385,7 @@ func handshake(addr, path string, buffer int) (int, error) {
 		return -1, err
 	}
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	if _, err := unix.Write(fd, request(addr, path)); err != nil {
+	if _, err := unix.Write(fd, request(addr, path, token)); err != nil {
 		return -1, err
 	}
 	var head []byte
@@ -411,8 +411,11 @@ func handshake(addr, path string, buffer int) (int, error) {
 	return fd, nil
 }
 
-func request(addr, path string) []byte {
-	return []byte("GET " + path + " HTTP/1.1\r\nHost: " + addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+func request(addr, path, token string) []byte {
+	if token != "" {
+		token = "Authorization: Bearer " + token + "\r\n"
+	}
+	return []byte("GET " + path + " HTTP/1.1\r\nHost: " + addr + "\r\n" + token + "Connection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 }
 

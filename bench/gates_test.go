@@ -166,6 +166,12 @@ func TestGates(t *testing.T) {
 			f := fanoutsSSE.get(tb, 1000, measureFanoutSSE)
 			return f.ours.deltas / f.plain.deltas
 		}, 10, true},
+		{"deltas to 100 watchers per CPU behind the gate, times without", func(tb testing.TB) float64 {
+			return gateds.get(tb, none, measureGated).deltas
+		}, 0.97, true},
+		{"commands per CPU behind the gate, times without", func(tb testing.TB) float64 {
+			return gateds.get(tb, none, measureGated).commands
+		}, 0.97, true},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			switch got := g.measure(t); {

@@ -40,6 +40,8 @@ var (
 	operationCosts memo[struct{}, operations]
 	unbatcheds     memo[struct{}, unbatched]
 
+	gateds memo[struct{}, gated]
+
 	stdioStarts memo[struct{}, start]
 	stdioBursts memo[struct{}, bursts]
 	stdioPages  memo[struct{}, pages]

@@ -36,7 +36,10 @@ func Limits() []Limit {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	rate := func(burst int, every time.Duration) string {
-		return fmt.Sprintf("%d at once, then %g per second", burst, float64(time.Second)/float64(every))
+		if every > time.Second {
+			return fmt.Sprintf("%d at once, then one every %s", burst, every)
+		}
+		return fmt.Sprintf("%d at once, then %d per second", burst, time.Second/every)
 	}
 	return []Limit{
 		{"head of a request", size(MaxHeader), "a JWT and the headers of any browser", "431"},

@@ -8,13 +8,18 @@ import (
 	"harness/policy"
 )
 
-// rules are those that hold for this session: its directory's, and those that
-// were decided here and are not durable yet.
+// rules are those that hold for this session: its user's in its directory, and
+// those that were decided here and are not durable yet.
 func (m *machine) rules() []harness.Rule {
 	if m.standing == nil {
 		return nil
 	}
-	return m.standing(slices.Concat(m.flight.rules, m.batch.rules))
+	all := m.standing(slices.Concat(m.flight.rules, m.batch.rules))
+	foreign := func(r harness.Rule) bool { return r.User != m.state.User }
+	if slices.ContainsFunc(all, foreign) {
+		all = slices.DeleteFunc(slices.Clone(all), foreign)
+	}
+	return all
 }
 
 // mint makes the rule that an answer with scope always stands for, unless one
@@ -28,7 +33,7 @@ func (m *machine) mint(now time.Time, a harness.Approval, d harness.Decision) ha
 		return r.ID
 	}
 	r := harness.Rule{
-		ID: harness.RuleID(m.newID(harness.RulePrefix)), Directory: m.state.Directory, Tool: a.Tool,
+		ID: harness.RuleID(m.newID(harness.RulePrefix)), Directory: m.state.Directory, User: m.state.User, Tool: a.Tool,
 		Session: m.state.Session, Request: a.ID, Actor: d.Actor, Created: now.UTC().Truncate(time.Millisecond),
 	}
 	m.batch.rules = append(m.batch.rules, r)

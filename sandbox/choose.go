@@ -108,13 +108,13 @@ func Notice(chosen harness.SandboxNotice, w harness.Workspace) harness.SandboxNo
 // describe enters what holds. Earlier reasons stay.
 func describe(n *harness.SandboxNotice, is harness.Isolation, failed []string) {
 	n.Isolation, n.Enforces, n.Lacks = is.Kind, words(is.Enforces), words(is.Lacks)
-	reasons := failed
-	for _, r := range []string{n.Reason, is.Reason} {
-		if r != "" && !slices.Contains(reasons, r) {
-			reasons = append(reasons, r)
-		}
+	if n.Reason != "" {
+		failed = append(failed, n.Reason)
 	}
-	n.Reason = strings.Join(reasons, "; ")
+	n.Reason = strings.Join(failed, "; ")
+	if is.Reason != "" && !strings.Contains(n.Reason, is.Reason) {
+		n.Reason = strings.TrimPrefix(n.Reason+"; "+is.Reason, "; ")
+	}
 }
 
 func words(gs []harness.Guarantee) (out []string) {

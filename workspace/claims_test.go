@@ -174,6 +174,26 @@ func TestAnEditThatKeepsTheTimeIsFound(t *testing.T) {
 	}
 }
 
+// TestAnEditThatKeepsTheTimeIsFoundLater: the file was trusted when the edit
+// came; only its change time tells.
+func TestAnEditThatKeepsTheTimeIsFoundLater(t *testing.T) {
+	t.Parallel()
+	tree, dir := open(t, nil)
+	path := filepath.Join(dir, "f")
+	put(t, dir, "f", "aaaa")
+	waitTick(t, dir)
+	m := take(t, tree, workspace.Before)
+	info, err := os.Stat(path)
+	must(t, err)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("bbbb")
+	must(t, errors.Join(err, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime())))
+	if n := take(t, tree, workspace.After); n.Root == m.Root {
+		t.Fatal("the edit was not found")
+	}
+}
+
 func TestSpecialFilesAreSkippedAndNeverWaitedFor(t *testing.T) {
 	t.Parallel()
 	tree, dir := open(t, nil)
@@ -195,8 +215,8 @@ func TestBoundsAreNamedAndWhatTheyCutOffIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]workspace.Bounds{"files": {Files: 5}, "bytes": {Bytes: 40}, "time": {Time: 1}} {
 		tree, dir := open(t, &workspace.Options{Bounds: b})
-		for _, f := range strings.Fields("a b c d e f g h") {
-			put(t, dir, f+"/"+f, "0123456789")
+		for _, f := range strings.Fields("1/a 1/b 1/c 1/d 2/e 2/f 2/g 2/h") {
+			put(t, dir, f+"/f", "0123456789")
 		}
 		m := take(t, tree, workspace.Before)
 		if strings.Join(m.Incomplete, " ") != name {
@@ -207,6 +227,24 @@ func TestBoundsAreNamedAndWhatTheyCutOffIsNotTouched(t *testing.T) {
 			t.Errorf("%s: an unchanged tree was changed: %+v", name, res.Plan)
 		}
 		wantSight(t, name, dir, before)
+	}
+}
+
+func TestADirectoryWithTooManyNamesAndAWayTooDeepAreCutOff(t *testing.T) {
+	t.Parallel()
+	tree, dir := open(t, &workspace.Options{Bounds: workspace.Bounds{Files: 500}})
+	put(t, dir, "f", "1", strings.Repeat("d/", 400)+"deep", "1")
+	for i := range 501 {
+		put(t, dir, "many/"+strings.Repeat("n", i%200+1)+string(rune('a'+i/200)), "1")
+	}
+	m := take(t, tree, workspace.Before)
+	if m.Skipped["too_many_files"] < 2 || m.Incomplete == nil {
+		t.Errorf("%+v", m)
+	}
+	put(t, dir, "f", "2")
+	remove(t, dir, "many")
+	if res := rewind(t, tree, m, false); paths(res.Restore) != "f" || paths(res.Skipped) != "many" {
+		t.Errorf("%+v", res.Plan)
 	}
 }
 

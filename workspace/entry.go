@@ -116,7 +116,7 @@ func decodeEntries(data []byte) ([]Entry, error) {
 		return nil, fmt.Errorf("directory: %w", ErrDamaged)
 	}
 	n := r.uvarint()
-	if n > uint64(len(r.rest)) {
+	if r.bad || n > uint64(len(r.rest)) {
 		return nil, fmt.Errorf("directory: %w", ErrDamaged)
 	}
 	entries := make([]Entry, n)

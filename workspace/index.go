@@ -104,9 +104,9 @@ func loadIndex(path string) *dir {
 	return d
 }
 
-// maxDepth bounds how deep a tree may be; the longest path a system call takes
-// has no more directories.
-const maxDepth = 2048
+// maxDepth bounds how deep a tree may be: every directory on the way is open
+// while it is scanned.
+const maxDepth = 256
 
 func readDir(r *reader, depth int) *dir {
 	d := &dir{id: r.id()}
@@ -239,7 +239,7 @@ func replaceWith(path string, durable bool, write func(io.Writer) error) (err er
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err == nil {
+	if err = object.Full(err); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil && durable {

@@ -1,6 +1,9 @@
 package workspace
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 const (
 	diffLimit  = 4096    // edits that are searched for; beyond, the whole middle counts as rewritten
@@ -9,11 +12,12 @@ const (
 )
 
 // countLines returns how many lines must be added to a and taken from it to
-// make b, as a shortest edit does; binary is set if either has no lines.
-func countLines(a, b []byte) (insertions, deletions int, binary bool) {
+// make b, as a shortest edit does; noLines is set if either is not text.
+func countLines(a, b []byte) (insertions, deletions int, noLines bool) {
 	if isBinary(a) || isBinary(b) {
 		return 0, 0, true
 	}
+	a, b = trimEnds(a, b)
 	as, bs := splitLines(a), splitLines(b)
 	for len(as) > 0 && len(bs) > 0 && bytes.Equal(as[0], bs[0]) {
 		as, bs = as[1:], bs[1:]
@@ -29,6 +33,26 @@ func countLines(a, b []byte) (insertions, deletions int, binary bool) {
 		return len(bs), len(as), false
 	}
 	return (d + len(bs) - len(as)) / 2, (d - len(bs) + len(as)) / 2, false
+}
+
+// trimEnds cuts off whole lines that a and b begin or end with; a few more that
+// they share may stay.
+func trimEnds(a, b []byte) ([]byte, []byte) {
+	n, most := 0, min(len(a), len(b))
+	for n+8 <= most && binary.LittleEndian.Uint64(a[n:]) == binary.LittleEndian.Uint64(b[n:]) {
+		n += 8
+	}
+	n = bytes.LastIndexByte(a[:n], '\n') + 1
+	a, b = a[n:], b[n:]
+	n, most = 0, min(len(a), len(b))
+	for n+8 <= most && binary.LittleEndian.Uint64(a[len(a)-n-8:]) == binary.LittleEndian.Uint64(b[len(b)-n-8:]) {
+		n += 8
+	}
+	if i := bytes.IndexByte(a[len(a)-n:], '\n'); i >= 0 {
+		n -= i + 1
+		return a[:len(a)-n], b[:len(b)-n]
+	}
+	return a, b
 }
 
 func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), binaryHead)], 0) >= 0 }

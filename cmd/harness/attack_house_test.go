@@ -261,6 +261,7 @@ func (h *house) viewAs(t testing.TB, as, query string) (*viewer, int) {
 	if err != nil {
 		if resp == nil {
 			t.Fatal(err)
+			return nil, 0
 		}
 		return nil, resp.StatusCode
 	}

@@ -20,8 +20,7 @@ type opened map[string]chan string
 
 func (h *house) open(t *testing.T, as string) opened {
 	t.Helper()
-	id := h.session(t, as, "hello")
-	h.settled(t)
+	id := h.session(t, as, "")
 	o := opened{}
 	ended := func(what, how string) { o[what] <- how }
 	for _, what := range []string{"WebSocket", "events", "JSON-RPC", "turn"} {

@@ -399,3 +399,23 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 		})
 	}
 }
+
+// TestARuleIsOfItsUser: always, said by ada, answers none of bob's questions,
+// neither those that wait nor those to come, also after a restart.
+func TestARuleIsOfItsUser(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	waits := h.session(t, "bob", "ask")
+	request, _ := h.question(t, waits)
+	hers, _ := h.question(t, h.session(t, "ada", "ask"))
+	h.must(t, ask{as: "ada", method: "POST", path: "/approvals/" + hers, body: `{"decision":"allow","scope":"always"}`})
+	h.settled(t)
+	another := h.session(t, "ada", "ask")
+	v, _ := h.viewAs(t, "ada", "?sessionId="+another)
+	v.see("that ada is not asked again", saying("done"))
+	later := h.session(t, "bob", "ask")
+	h.question(t, later)
+	if got, _ := h.question(t, waits); got != request || len(h.applied(t, waits)) != 0 {
+		t.Errorf("ada's rule answered bob's question")
+	}
+}

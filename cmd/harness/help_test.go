@@ -15,7 +15,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
 		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"},
-		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"replay", "--help"}, {"version", "--help"},
+		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)
 		if o.code != 0 || o.stderr != "" {

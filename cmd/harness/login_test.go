@@ -42,6 +42,7 @@ func (h *house) socketWith(t testing.TB, header http.Header) int {
 	}
 	if resp == nil {
 		t.Fatal(err)
+		return 0
 	}
 	return resp.StatusCode
 }

@@ -24,7 +24,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		"harness serve --engine script:demo.script --store memory",
 		"harness serve --addr 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem --name agents.example.com")
 	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
-	roots := f.String("root", "", "more directories in which sessions of callers that are no admins may work (`DIR`), with commas between them; --cwd is one")
+	roots := f.String("root", "", "directories beside --cwd that callers may have sessions work in, `DIR` with commas")
 	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")

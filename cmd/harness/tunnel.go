@@ -20,6 +20,10 @@ import (
 // upgradeTo is the name under which GET /rpc gives the connection over to S4.
 const upgradeTo = "harness-rpc"
 
+// maxLines bounds the connections of S4, each with a few goroutines and some
+// 100 KiB: editors and scripts of a team.
+const maxLines = 512
+
 // dialFor bounds the handshake with a server on the same machine.
 const dialFor = 5 * time.Second
 
@@ -61,6 +65,13 @@ func (l *lines) closeOf(name string) {
 	}
 }
 
+// full reports whether there are as many connections as there may be.
+func (l *lines) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open) >= maxLines
+}
+
 // hold notes whose connection it is, until the end of its service.
 func (l *lines) hold(c net.Conn, name string) (release func()) {
 	l.mu.Lock()
@@ -77,6 +88,10 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != upgradeTo {
 		rw.Header().Set("Upgrade", upgradeTo)
 		http.Error(rw, "ask for an upgrade to "+upgradeTo, http.StatusUpgradeRequired)
+		return
+	}
+	if l.full() { // a few more may come at this moment
+		http.Error(rw, "too many connections", http.StatusServiceUnavailable)
 		return
 	}
 	l.serving.Add(1) // before http.Server forgets the connection

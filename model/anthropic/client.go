@@ -67,6 +67,7 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 		}
 		stream := c.messages.NewStreaming(ctx, params, option.WithMiddleware(wire.OnlyEvents))
 		defer stream.Close()
+		yield = wire.Strict(c.name, yield)
 		read := reader{provider: c.name}
 		for !read.done && ctx.Err() == nil && stream.Next() {
 			for _, chunk := range read.event(stream.Current()) {

@@ -18,3 +18,5 @@ func TestClientKeepsThePromisesOfClients(t *testing.T) {
 }
 
 func BenchmarkThousandWords(b *testing.B) { modeltest.Bench(b, open) }
+
+func FuzzStream(f *testing.F) { modeltest.Fuzz(f, modeltest.Messages, open) }

@@ -45,7 +45,7 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 		{"NoStop", []model.Chunk{begin, text}, nil, "without a stop"},
 		{"AfterStop", []model.Chunk{begin, stop, text}, nil, "goes on"},
 		{"ErrorAfterStop", []model.Chunk{begin, stop}, fault, "goes on"},
-		{"OpenCall", []model.Chunk{begin, call, args, stop}, nil, "open calls"},
+		{"OpenCall", []model.Chunk{begin, call, args, stop}, nil, "the end with open calls"},
 		{"NamelessCall", []model.Chunk{begin, {Kind: model.ChunkCallBegin}, end, stop}, nil, "without id or name"},
 		{"CallTwice", []model.Chunk{begin, call, call, args, end, stop}, nil, "begins twice"},
 		{"OtherArgs", []model.Chunk{begin, call, end, stop}, nil, "not their pieces"},

@@ -30,3 +30,7 @@ func BenchmarkThousandWords(b *testing.B) {
 	b.Run("Responses", func(b *testing.B) { modeltest.Bench(b, openResponses) })
 	b.Run("Chat", func(b *testing.B) { modeltest.Bench(b, openChat) })
 }
+
+func FuzzResponses(f *testing.F) { modeltest.Fuzz(f, modeltest.Responses, openResponses) }
+
+func FuzzChat(f *testing.F) { modeltest.Fuzz(f, modeltest.Chat, openChat) }

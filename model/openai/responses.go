@@ -56,6 +56,7 @@ type events[T any] interface {
 // follow hands a stream over to yield, to its end.
 func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], read events[T], yield func(model.Chunk, error) bool) {
 	defer stream.Close()
+	yield = wire.Strict(s.name, yield)
 	for !read.done() && ctx.Err() == nil && stream.Next() {
 		for _, chunk := range read.event(stream.Current()) {
 			if !yield(chunk, nil) {

@@ -234,7 +234,7 @@ func TestSoak(t *testing.T) {
 	}
 	blocked := sv.hub.Blocked()
 	for i, a := range actors {
-		a.r.nc.SetDeadline(time.Now().Add(patience + length)) // the kernel asks a window that was shut so long only as seldom
+		a.r.nc.SetDeadline(time.Now().Add(6*patience + length)) // the kernel asks a window that was shut so long only as seldom
 		wg.Go(func() {
 			if err := a.read(func() bool { return a.settled(sv) }); err != nil {
 				st := sv.truth(a.c.state().SessionID)

@@ -1,11 +1,8 @@
 package bwrap
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,16 +19,18 @@ import (
 	"harness/sandbox/internal/space"
 )
 
-// sandboxed is one bwrap: the process outside, which we started, and the first
-// process of the namespace, whose end is the end of all others in it.
+// sandboxed is one bwrap.
+//
+// bwrap itself is the first process of a pid namespace of our making, around the
+// one that it makes. It ties its processes to its own life only when they are
+// set up, and itself to ours only after it has made the first: whoever is killed
+// in between would leave some. The end of a namespace's first process, however,
+// is the end of all others at any time, and it is seen by us only after theirs.
 type sandboxed struct {
 	cmd    *exec.Cmd
 	cgroup string
-	status *os.File // bwrap says here who the first process is
-	lines  *bufio.Reader
+	status *os.File // bwrap says here how the command ended
 	hold   *os.File // a byte lets the command run
-	first  int
-	pidfd  int
 	killed atomic.Bool
 }
 
@@ -68,11 +67,17 @@ func (w *workspace) launch(command, args []string, at space.Place) (plan run.Pla
 	}
 	files = append(files, theirHold)
 
-	s := &sandboxed{cgroup: at.Cgroup, status: status, lines: bufio.NewReader(status), hold: hold, pidfd: -1}
+	s := &sandboxed{cgroup: at.Cgroup, status: status, hold: hold}
 	s.cmd = &exec.Cmd{
 		Path: w.sandbox.program, Args: append([]string{"bwrap", "--args", "3", "--"}, command...),
 		Dir: "/", Env: []string{}, ExtraFiles: files,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWPID},
+	}
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 { // who needs a user namespace for one of processes
+		attr := s.cmd.SysProcAttr
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	}
 	if at.FD >= 0 {
 		s.cmd.SysProcAttr.UseCgroupFD, s.cmd.SysProcAttr.CgroupFD = true, at.FD
@@ -87,7 +92,6 @@ func (w *workspace) launch(command, args []string, at space.Place) (plan run.Pla
 			}
 			return err
 		},
-		Ready:     s.ready,
 		Release:   s.release,
 		Terminate: s.terminate,
 		Kill:      s.kill,
@@ -104,25 +108,6 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// ready learns who the first process is, while it is held.
-func (s *sandboxed) ready() error {
-	var said struct {
-		Child int `json:"child-pid"`
-	}
-	line, err := s.lines.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &said)
-	}
-	if err != nil || said.Child == 0 {
-		return fmt.Errorf("bubblewrap did not start: %w", err)
-	}
-	s.first = said.Child
-	if s.pidfd, err = unix.PidfdOpen(s.first, 0); err != nil {
-		return fmt.Errorf("open process %d: %w", s.first, err)
-	}
-	return nil
-}
-
 // release lets the command run.
 func (s *sandboxed) release() error {
 	_, err := s.hold.Write([]byte{1})
@@ -130,42 +115,31 @@ func (s *sandboxed) release() error {
 	return err
 }
 
-// terminate asks the command to end. It is the child of the first process.
+// terminate asks the command to end. It is the child of the first process of the
+// inner namespace, which is the child of bwrap.
 func (s *sandboxed) terminate() {
 	s.killed.Store(true) // it may not have reached the command yet
-	for _, p := range proc.Descendants(s.first) {
-		if p.Parent == s.first {
-			_ = proc.Signal(p, unix.SIGTERM)
+	below := proc.Descendants(s.cmd.Process.Pid)
+	for _, first := range below {
+		for _, p := range below {
+			if first.Parent == s.cmd.Process.Pid && p.Parent == first.PID {
+				_ = proc.Signal(p, unix.SIGTERM)
+			}
 		}
 	}
 }
 
-// kill kills the first process, and with it all others, and bwrap outside. One
-// that is not known yet is found below bwrap.
+// kill kills bwrap, and with it the namespace.
 func (s *sandboxed) kill() {
 	s.killed.Store(true)
 	_ = cgroup.Kill(s.cgroup)
-	if s.pidfd >= 0 {
-		_ = unix.PidfdSendSignal(s.pidfd, unix.SIGKILL, nil, 0)
-	} else {
-		for _, p := range proc.Descendants(s.cmd.Process.Pid) {
-			_ = proc.Signal(p, unix.SIGKILL)
-		}
-	}
 	_ = s.cmd.Process.Kill()
 }
 
-// gone returns when the namespace is empty. bwrap ends with the command; the
-// first process then ends by losing its parent, after everybody else. The error
-// says that the command was never run.
+// gone says, when bwrap has ended and so everything, whether the command was
+// never run.
 func (s *sandboxed) gone() error {
-	_ = cgroup.Kill(s.cgroup)
-	if s.pidfd >= 0 {
-		_ = unix.PidfdSendSignal(s.pidfd, unix.SIGKILL, nil, 0)
-		_ = proc.Await(s.pidfd)
-		unix.Close(s.pidfd)
-	}
-	said, _ := io.ReadAll(s.lines)
+	said, _ := io.ReadAll(s.status)
 	closeAll([]*os.File{s.status, s.hold})
 	if !s.killed.Load() && s.cmd.ProcessState.Exited() && !bytes.Contains(said, []byte("exit-code")) {
 		return errors.New("bubblewrap could not set up the sandbox")

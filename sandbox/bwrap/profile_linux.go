@@ -10,15 +10,14 @@ import (
 )
 
 // etc is what programs need of /etc to start, to resolve names of users and
-// services, and to trust certificates.
+// services, and to trust certificates. Each entry costs a tenth of a millisecond.
 var etc = []string{
-	"alternatives", "ca-certificates", "ca-certificates.conf", "gitconfig", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
-	"localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "debian_version", "passwd", "pki", "profile", "protocols", "services",
-	"shells", "ssl", "terminfo", "timezone", "bash.bashrc", "inputrc", "locale.alias", "default/locale", "python3", "java", "node",
+	"alternatives", "gitconfig", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki",
+	"protocols", "services", "ssl", "terminfo", "timezone",
 }
 
 // netEtc is what they need of it besides, with a network.
-var netEtc = []string{"hosts", "host.conf", "gai.conf", "resolv.conf"}
+var netEtc = []string{"hosts", "resolv.conf"}
 
 // nobody is who a process is in its namespace if the harness is root.
 const nobody = "65534"

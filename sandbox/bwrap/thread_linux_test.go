@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"harness"
-	"harness/sandbox/bwrap"
 )
 
 // A process that asks to die with its parent dies with the thread that made it,
 // and Go ends the thread of a goroutine that ends while it is locked to one.
 func TestAProcessOutlivesTheGoroutineThatStartedIt(t *testing.T) {
-	w, err := bwrap.New(nil).Open(t.Context(), harness.WorkspaceSpec{Directory: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}})
+	w, err := working(t).Open(t.Context(), harness.WorkspaceSpec{Directory: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}})
 	if err != nil {
 		t.Fatal(err)
 	}

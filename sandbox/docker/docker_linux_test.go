@@ -14,7 +14,7 @@ import (
 
 // engine returns a podman with a store of its own and an image that holds one
 // static program: no registry is asked for anything.
-func engine(t *testing.T) []string {
+func engine(t testing.TB) []string {
 	t.Helper()
 	missing := t.Skipf
 	if os.Getenv("CI") != "" {
@@ -140,4 +140,42 @@ func TestAContainerIsReusedWhileItIsHealthyAndStoppedWhenIdle(t *testing.T) {
 	if third := runTrue(); third == second {
 		t.Error("a stopped container was used")
 	}
+}
+
+// BenchmarkStart runs "true" in a container that is there, and in one that must
+// be made first.
+func BenchmarkStart(b *testing.B) {
+	client := engine(b)
+	s := docker.New(&docker.Options{Command: client, Image: image, Shim: sandboxtest.Probe(b)})
+	open := func() harness.Workspace {
+		w, err := s.Open(b.Context(), harness.WorkspaceSpec{Directory: b.TempDir(), Env: []string{"PATH=/bin"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return w
+	}
+	runTrue := func(w harness.Workspace) {
+		c, err := w.Start(b.Context(), harness.Process{Args: []string{"true"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if exit, err := c.Wait(); err != nil || exit.Code != 0 {
+			b.Fatalf("%+v, %v", exit, err)
+		}
+	}
+	b.Run("warm", func(b *testing.B) {
+		w := open()
+		defer w.Close()
+		runTrue(w)
+		for b.Loop() {
+			runTrue(w)
+		}
+	})
+	b.Run("cold", func(b *testing.B) {
+		for b.Loop() {
+			w := open()
+			runTrue(w)
+			w.Close()
+		}
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -166,7 +165,19 @@ func (b *bench) killTree(t *testing.T) {
 		_, _ = second.Wait()
 		gone(t, other)
 	})
-	t.Run("ByKillOfTheHarness", func(t *testing.T) { b.killHarness(t) })
+	t.Run("ByKillOfTheHelper", func(t *testing.T) {
+		if b.holds.Kind != "none" || !b.enforces(harness.LimitPids) {
+			t.Skip("only where it can be reached, and a control group holds the rest")
+		}
+		w, _ := b.open(t)
+		mark := nonce()
+		got := sh(t, w, "setsid "+b.probe+" hold "+mark+" deaf & kill -KILL $PPID; wait")
+		if gone(t, mark); got.Code != 137 {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("ByKillOfTheHarness", b.killHarness)
+	t.Run("ByKillOfTheHarnessWhileItStartsProcesses", b.killBusyHarness)
 }
 
 type writer func([]byte)
@@ -184,61 +195,6 @@ func killCommand(probe, mark string) {
 	}
 }
 
-// killHarness runs this test again in a process that grows a tree, and kills
-// that process.
-func (b *bench) killHarness(t *testing.T) {
-	if !b.enforces(harness.GuardCrash) {
-		t.Skip("the sandbox says that it lacks " + string(harness.GuardCrash))
-	}
-	top, _, _ := strings.Cut(t.Name(), "/")
-	mark := nonce()
-	temp, err := os.MkdirTemp("", "hc-") // short: it holds sockets of engines
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(temp)
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+top+"$")
-	cmd.Env = append(os.Environ(), "HARNESS_TEST_CRASH="+mark, "TMPDIR="+temp)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := filepath.Join(temp, "ready")
-	deadline := time.Now().Add(patience)
-	for tick := time.NewTicker(5 * time.Millisecond); read(ready) == ""; <-tick.C {
-		if time.Now().After(deadline) {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-			t.Fatalf("the harness did not grow its tree:\n%s", said.String())
-		}
-	}
-	if n := survivors(mark); n < treeSize {
-		t.Errorf("%d processes before the kill", n)
-	}
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	until(t, "the tree of a harness that was killed to be gone", func() bool { return survivors(mark) == 0 })
-
-	// The next one removes what only a living process could have removed.
-	if _, err := b.again(t).Probe(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, left := range traces(t, cmd.Process.Pid) {
-		if strings.HasPrefix(left, "cgroup") {
-			t.Errorf("left behind: %s", left)
-		}
-	}
-}
-
-// crash grows a tree and waits to be killed.
-func (b *bench) crash(t *testing.T, mark string) {
-	w, _ := b.open(t)
-	b.grow(t, t.Context(), w, mark)
-	write(t, filepath.Join(os.TempDir(), "ready"), "yes")
-	select {}
-}
-
 // randomKills ends many runs at random places of their life and looks for what
 // they left.
 func (b *bench) randomKills(t *testing.T, rounds int) {
@@ -252,7 +208,7 @@ func (b *bench) randomKills(t *testing.T, rounds int) {
 	dice := mathrand.New(mathrand.NewPCG(seed, 0))
 	mark := nonce()
 	w, dir := b.open(t)
-	before := traces(t, os.Getpid())
+	before := traces(t, os.Getpid(), dir, temp)
 	for range rounds {
 		ws := w
 		if dice.IntN(4) == 0 {
@@ -285,7 +241,7 @@ func (b *bench) randomKills(t *testing.T, rounds int) {
 			t.Fatalf("%d processes are left", n)
 		}
 	}
-	left := slices.DeleteFunc(traces(t, os.Getpid()), func(x string) bool { return slices.Contains(before, x) })
+	left := slices.DeleteFunc(traces(t, os.Getpid(), dir, temp), func(x string) bool { return slices.Contains(before, x) })
 	if len(left) > 0 {
 		t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
 	}
@@ -313,12 +269,17 @@ func (b *bench) openIn(t testing.TB, dir string) (harness.Workspace, string) {
 	return w, dir
 }
 
-// traces lists what a sandbox could leave: mounts, control groups of a
-// process, open files and sockets, temporary files.
-func traces(t testing.TB, pid int) (all []string) {
+// traces lists what a sandbox could leave: mounts that have to do with the
+// places, control groups of a process, open files and sockets, temporary files.
+func traces(t testing.TB, pid int, places ...string) (all []string) {
 	t.Helper()
+	if engine := os.Getenv("HARNESS_TEST_ENGINE"); engine != "" {
+		places = append(places, engine)
+	}
 	for l := range strings.Lines(read("/proc/self/mountinfo")) {
-		all = append(all, "mount "+strings.TrimSpace(l))
+		if slices.ContainsFunc(places, func(p string) bool { return strings.Contains(l, p) }) {
+			all = append(all, "mount "+strings.TrimSpace(l))
+		}
 	}
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.Contains(path, "harness-"+strconv.Itoa(pid)+"-") {

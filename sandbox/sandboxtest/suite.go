@@ -35,7 +35,7 @@ type Suite struct {
 func (s Suite) Test(t *testing.T) {
 	b := s.bench(t)
 	if nonce := os.Getenv("HARNESS_TEST_CRASH"); nonce != "" {
-		b.crash(t, nonce)
+		b.crash(t, nonce, os.Getenv("HARNESS_TEST_HOW"))
 	}
 	for _, part := range []struct {
 		name string
@@ -69,6 +69,9 @@ func (s Suite) bench(t testing.TB) *bench {
 	b.sandbox = b.again(t)
 	var err error
 	if b.holds, err = b.sandbox.Probe(t.Context()); err != nil {
+		if os.Getenv("CI") == "" {
+			t.Skipf("the sandbox does not work here: %v", err)
+		}
 		t.Fatalf("probe: %v", err)
 	}
 	var all, said []harness.Guarantee

@@ -17,7 +17,7 @@ func Open(string) (*Folder, error) { return nil, errors.ErrUnsupported }
 func (f *Folder) Close() error                        { return errors.ErrUnsupported }
 func (f *Folder) Open(string) (*Folder, error)        { return nil, errors.ErrUnsupported }
 func (f *Folder) Self() (Stat, error)                 { return Stat{}, errors.ErrUnsupported }
-func (f *Folder) Names([]byte) ([]string, error)      { return nil, errors.ErrUnsupported }
+func (f *Folder) Names([]byte, int) ([]string, error) { return nil, errors.ErrUnsupported }
 func (f *Folder) Stat(string) (Stat, error)           { return Stat{}, errors.ErrUnsupported }
 func (f *Folder) Read(string) (*os.File, Stat, error) { return nil, Stat{}, errors.ErrUnsupported }
 func (f *Folder) Readlink(string) (string, error)     { return "", errors.ErrUnsupported }

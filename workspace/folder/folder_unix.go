@@ -50,13 +50,13 @@ func (f *Folder) Self() (Stat, error) {
 	return statOf(&st), nil
 }
 
-// Names returns the names in the folder, in no order. It may be called once.
-// buf is scratch space.
-func (f *Folder) Names(buf []byte) ([]string, error) {
+// Names returns the names in the folder, in no order, and stops soon after
+// limit of them. It may be called once. buf is scratch space.
+func (f *Folder) Names(buf []byte, limit int) ([]string, error) {
 	var names []string
 	for {
 		n, err := retry(func() (int, error) { return unix.ReadDirent(f.fd, buf) })
-		if err != nil || n <= 0 {
+		if err != nil || n <= 0 || len(names) > limit {
 			return names, err
 		}
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)

@@ -65,8 +65,8 @@ func freeBytes(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// full turns the system's ways to say that there is no room into ErrFull.
-func full(err error) error {
+// Full turns the system's ways to say that there is no room into ErrFull.
+func Full(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}

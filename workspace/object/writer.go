@@ -99,20 +99,20 @@ func (w *Writer) add(id ID, stored []byte, size int) {
 	}
 	if w.current == nil {
 		if w.current, w.err = w.store.draft(); w.err != nil {
-			w.err = full(w.err)
+			w.err = Full(w.err)
 			return
 		}
 	}
 	d := w.current
 	if _, err := d.buf.Write(stored); err != nil {
-		w.err = full(err)
+		w.err = Full(err)
 		return
 	}
 	d.rows = append(d.rows, row{id, d.at, uint32(len(stored)), uint32(size)})
 	d.at += int64(len(stored))
 	w.has[id] = struct{}{}
 	if d.at >= packLimit {
-		w.err = full(d.finish())
+		w.err = Full(d.finish())
 		w.done, w.current = append(w.done, d), nil
 	}
 }
@@ -130,7 +130,7 @@ func (w *Writer) Commit() error {
 	defer w.mu.Unlock()
 	if w.current != nil {
 		if err := w.current.finish(); w.err == nil {
-			w.err = full(err)
+			w.err = Full(err)
 		}
 		w.done, w.current = append(w.done, w.current), nil
 	}
@@ -143,7 +143,7 @@ func (w *Writer) Commit() error {
 	}
 	for _, d := range w.done {
 		if err := os.Rename(d.file.Name(), filepath.Join(w.store.packDir(), d.name)); err != nil {
-			w.err = full(err)
+			w.err = Full(err)
 			return w.err
 		}
 	}

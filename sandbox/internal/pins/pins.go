@@ -28,9 +28,9 @@ type Pins struct {
 	// Broken says why something could not be pinned; empty if all was.
 	Broken string
 
-	dir  string
-	dirs int
-	git  []string // directories of repositories that have no file commondir
+	roots []string // the workspace, and repositories outside that are mounted
+	dirs  int
+	git   []string // directories of repositories that have no file commondir
 }
 
 // maxDirectories bounds the search: it is done once per workspace, 20,000
@@ -38,8 +38,10 @@ type Pins struct {
 const maxDirectories = 20000
 
 // Find searches the workspace in dir, which must be free of links itself.
-func Find(dir string) (*Pins, error) {
-	p := &Pins{dir: dir}
+func Find(dir string) (*Pins, error) { return find(dir, maxDirectories) }
+
+func find(dir string, most int) (*Pins, error) {
+	p := &Pins{roots: []string{dir}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -52,8 +54,8 @@ func Find(dir string) (*Pins, error) {
 				return fs.SkipDir
 			}
 		case d.IsDir():
-			if p.dirs++; p.dirs > maxDirectories {
-				p.broken("the workspace has more than %d directories", maxDirectories)
+			if p.dirs++; p.dirs > most {
+				p.broken("the workspace has more than %d directories", most)
 				return fs.SkipAll
 			}
 		}
@@ -83,6 +85,7 @@ func (p *Pins) repository(path string, d fs.DirEntry) error {
 	p.add(path, true)
 	if common := worktree(path); common != "" && !p.inside(common) {
 		p.add(common, false)
+		p.roots = append(p.roots, common)
 		return p.gitDir(common)
 	}
 	return nil
@@ -177,10 +180,10 @@ func (p *Pins) hold(path string) {
 	}
 }
 
-// above makes mount points of the directories between the workspace and path.
+// above makes mount points of the directories between a root and path.
 func (p *Pins) above(path string) {
 	var dirs []string
-	for d := filepath.Dir(path); p.inside(d) && d != p.dir; d = filepath.Dir(d) {
+	for d := filepath.Dir(path); p.inside(d) && !slices.Contains(p.roots, d); d = filepath.Dir(d) {
 		dirs = append(dirs, d)
 	}
 	for _, d := range slices.Backward(dirs) {
@@ -195,8 +198,10 @@ func (p *Pins) add(path string, readOnly bool) {
 }
 
 func (p *Pins) inside(path string) bool {
-	rel, err := filepath.Rel(p.dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return slices.ContainsFunc(p.roots, func(root string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // Current returns the mounts that still exist. It fails if one of them has

@@ -108,13 +108,3 @@ func Alive(pid int, started uint64) bool {
 	s, err := Read(pid)
 	return err == nil && s.Started == started && s.State != 'Z' && s.State != 'X'
 }
-
-// Await returns when the process behind the pidfd has ended.
-func Await(pidfd int) error {
-	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}

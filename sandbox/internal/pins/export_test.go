@@ -1,0 +1,4 @@
+package pins
+
+// FindUpTo is Find with another bound.
+var FindUpTo = find
