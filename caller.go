@@ -62,7 +62,13 @@ type callerKey struct{}
 
 // WithCaller is ctx on behalf of c.
 func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, &c)
+	return WithSharedCaller(ctx, &c)
+}
+
+// WithSharedCaller is WithCaller for many contexts of one caller, which does not
+// change any more: it is not copied.
+func WithSharedCaller(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
 }
 
 // CallerOf is on whose behalf ctx is, if anybody's.

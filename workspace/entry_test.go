@@ -103,7 +103,7 @@ func TestLinesAreCountedAsAShortestEditDoes(t *testing.T) {
 		{"a", "a\n", 1, 1, false},
 		{"same 1\nsame 2\nold line here\nsame 3\nsame 4\n", "same 1\nsame 2\nnew line here\nsame 3\nsame 4\n", 1, 1, false},
 		{"12345678\n12345678\n", "12345678\n", 0, 1, false},
-		{"12345678", "12345678\n12345678", 2, 1, false},
+		{"12345678", "12345678\n12345678", 1, 0, false},
 		{"a\x00", "b", 0, 0, true},
 		{string(many), string(other), 10_000, 40_000, false}, // beyond what is searched: rewritten
 	} {

@@ -81,10 +81,10 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 			err = context.Cause(ctx)
 		case stream.Err() != nil && !read.done:
 			err = c.fault(ctx, read.begun, stream.Err())
-		case !read.done:
-			err = wire.Ended(c.name)
 		case read.refused != nil:
 			err = read.refused
+		case !read.done || read.stop == "":
+			err = wire.Ended(c.name)
 		default:
 			yield(model.Chunk{Kind: model.ChunkStop, Stop: read.stop}, nil)
 			return

@@ -251,7 +251,7 @@ func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, doFor)
 	defer cancel()
 	if w.who != nil {
-		ctx = harness.WithCaller(ctx, *w.who)
+		ctx = harness.WithSharedCaller(ctx, w.who)
 	}
 	r := w.room.Load()
 	if r == nil {

@@ -16,6 +16,9 @@ import (
 // static program: no registry is asked for anything.
 func engine(t testing.TB) []string {
 	t.Helper()
+	if os.Getenv("LONG") == "" {
+		t.Skip("containers take minutes; set LONG=1")
+	}
 	missing := t.Skipf
 	if os.Getenv("CI") != "" {
 		missing = t.Fatalf

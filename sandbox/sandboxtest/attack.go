@@ -99,7 +99,9 @@ var attackTable = []attack{
 	{"BPF", harness.GuardSyscalls, try("bpf"), said, rooted},
 	{"Mount", harness.GuardSyscalls, try("mount", func(a *target) string { return filepath.Join(a.dir, "sub") }), said, "never tried where nothing stops it"},
 	{"VSock", harness.GuardSyscalls, try("vsock"), said, "the kernel can be without it"},
-	{"InheritSecret", harness.GuardEnv, try("environ", word(inherited)), said, ""},
+	{"InheritSecret", harness.GuardEnv, func(a *target) []string { return []string{a.probe, "env"} }, func(_ *target, r result) bool {
+		return strings.Contains(r.out, inherited)
+	}, ""},
 
 	{"OverwriteHook", harness.GuardGit, script("mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
 	{"OverwriteConfig", harness.GuardGit, script("echo evil >>.git/config"), evil(".git/config"), ""},
