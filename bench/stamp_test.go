@@ -71,9 +71,12 @@ func measureLatency(tb testing.TB, _ struct{}) latency {
 	p.crowd.ask(ask{Do: "sample", N: 1})
 	l.crowd.ask(ask{Do: "sample", N: 1})
 	frame := append([]byte{0x81, 126, 0, 200}, message()...)
-	fds := l.fds()
-	var bare []int64 // when they were written
+	fds, text := l.fds(), chunk(deltaText)
+	var mu sync.Mutex // guards bare
+	var bare []int64  // when they were written
 	write := func() error {
+		mu.Lock()
+		defer mu.Unlock()
 		bare = append(bare, monotonic())
 		return l.writeAll(fds, frame)
 	}
@@ -84,11 +87,13 @@ func measureLatency(tb testing.TB, _ struct{}) latency {
 		var err error
 		switch i % 3 {
 		case 0:
-			done := make(chan error)
-			go func() { done <- write() }()
-			err = <-done
+			go func() {
+				if err := write(); err != nil {
+					tb.Error(err)
+				}
+			}()
 		case 1:
-			err = tap.pour(1, chunk(deltaText))
+			tap.drip(text)
 		case 2:
 			err = write()
 		}

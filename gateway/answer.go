@@ -94,6 +94,7 @@ func boundBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 		limit = MaxBody
 	}
 	if limit > 0 && r.ContentLength > limit {
+		throwAway(w, r)
 		return fmt.Errorf("the body has more than %d bytes: %w", limit, harness.ErrTooLarge)
 	}
 	if limit > 0 {
@@ -104,6 +105,25 @@ func boundBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 		r.Body = &timed{ReadCloser: r.Body, rc: rc}
 	}
 	return nil
+}
+
+// Bounds of what is read only to be thrown away: a body that somebody took for
+// small enough, over a line that is not slow.
+const (
+	maxAway = 16 << 20
+	awayFor = 5 * time.Second
+)
+
+// throwAway reads what a client sends without waiting to be told that it may:
+// closing a connection with unread bytes inside resets it, and destroys the
+// answer on its way.
+func throwAway(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	if r.Header.Get("Expect") != "" || rc.SetReadDeadline(time.Now().Add(awayFor)) != nil {
+		return
+	}
+	io.CopyN(io.Discard, r.Body, maxAway) // whatever is left, or wrong, the answer is the same
+	rc.SetReadDeadline(time.Time{})       // it could be set, so it can be ended
 }
 
 // timed ends the time limit with the body, because the answer may take longer.
