@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 
 	"internal/*":     {},
 	"internal/mint":  {"."}, // the form of identifiers
+	"internal/flock": {"."}, // the closed set of errors
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
 	// What sandboxes share is below them: nobody else has a use for it.

@@ -77,6 +77,37 @@ func (Rewind) command()    {}
 func (Pause) command()     {}
 func (Resume) command()    {}
 
+// By is cmd in the name of who sends it.
+func By(cmd Command, actor string) Command {
+	switch cmd := cmd.(type) {
+	case Submit:
+		cmd.Actor = actor
+		return cmd
+	case Steer:
+		cmd.Actor = actor
+		return cmd
+	case Cancel:
+		cmd.Actor = actor
+		return cmd
+	case Answer:
+		cmd.Decision.Actor = actor
+		return cmd
+	case Configure:
+		cmd.Actor = actor
+		return cmd
+	case Rewind:
+		cmd.Actor = actor
+		return cmd
+	case Pause:
+		cmd.Actor = actor
+		return cmd
+	case Resume:
+		cmd.Actor = actor
+		return cmd
+	}
+	return cmd
+}
+
 // Receipt says where in the log a command took effect.
 type Receipt struct {
 	Seq  Seq    // the log ended here, or later, when the command was accepted

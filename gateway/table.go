@@ -129,31 +129,9 @@ func by(cmd harness.Command, c harness.Caller) harness.Command {
 	if actor == "" {
 		return cmd // nobody is told apart here
 	}
-	switch cmd := cmd.(type) {
-	case harness.Submit:
-		cmd.Actor = actor
-		return cmd
-	case harness.Steer:
-		cmd.Actor = actor
-		return cmd
-	case harness.Cancel:
-		cmd.Actor = actor
-		return cmd
-	case harness.Answer:
-		cmd.Decision.Actor, cmd.Decision.Source = actor, harness.ByUser
-		return cmd
-	case harness.Configure:
-		cmd.Actor = actor
-		return cmd
-	case harness.Rewind:
-		cmd.Actor = actor
-		return cmd
-	case harness.Pause:
-		cmd.Actor = actor
-		return cmd
-	case harness.Resume:
-		cmd.Actor = actor
-		return cmd
+	if a, ok := cmd.(harness.Answer); ok {
+		a.Decision.Source = harness.ByUser
+		cmd = a
 	}
-	return cmd
+	return harness.By(cmd, actor)
 }

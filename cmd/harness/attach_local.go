@@ -104,7 +104,7 @@ func (l *local) prompt(text string) {
 		return
 	}
 	l.tell("turn.steer", text, func(f *fault) {
-		if f.Data.Code == notRunning {
+		if f.Data.Code == harness.ErrNotRunning.Code {
 			l.tell("turn.start", text, l.refused)
 		} else {
 			l.refused(f)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"harness"
 	"harness/internal/object"
 )
 
@@ -94,7 +95,7 @@ func (s *served) take(line []byte, now time.Time) error {
 		delete(s.steer, m.CommandID)
 		return nil
 	case "error":
-		if text, ok := s.steer[m.CommandID]; ok && m.Code == notRunning {
+		if text, ok := s.steer[m.CommandID]; ok && m.Code == harness.ErrNotRunning.Code {
 			s.resume(text)
 		} else {
 			s.t.remark(red, m.Message)
@@ -127,10 +128,8 @@ func (s *served) command(fields map[string]any) {
 	s.sock.send(b)
 }
 
-// notRunning refuses a steer whose turn ended before we saw it end: what was
-// said starts the next one.
-const notRunning = "not_running"
-
+// prompt starts a turn, or says something to the one that runs. If that ended
+// before we saw it end, what was said starts the next one.
 func (s *served) prompt(text string) {
 	if !s.running() {
 		s.resume(text)

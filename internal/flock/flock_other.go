@@ -3,14 +3,15 @@
 package flock
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
+
+	"harness"
 )
 
 // Take refuses: without flock nothing here keeps a second process away.
 func Take(string) (*Lock, error) {
-	return nil, fmt.Errorf("exclusive files on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	return nil, fmt.Errorf("exclusive files on %s: %w", runtime.GOOS, harness.ErrUnsupported)
 }
 
 // Release closes the file.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"harness"
 )
 
 // Take claims path for this process, or returns a [HeldError]. It makes the
@@ -17,12 +19,12 @@ import (
 func Take(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", err, harness.ErrStorage)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer f.Close()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock %s: %w", path, err)
+			return nil, fmt.Errorf("lock %s: %w: %w", path, err, harness.ErrStorage)
 		}
 		return nil, &HeldError{path, holder(f)}
 	}
@@ -31,7 +33,7 @@ func Take(path string) (*Lock, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock %s: %w: %w", path, err, harness.ErrStorage)
 	}
 	return &Lock{f}, nil
 }

@@ -266,12 +266,12 @@ func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
 		h.enter(q.Session, w)
 		r = w.room.Load()
 	}
-	receipt, err := h.k.Do(ctx, r.id, q.by(w.user))
+	receipt, err := h.k.Do(ctx, r.id, harness.By(q.Cmd, w.user))
 	if errors.Is(err, harness.ErrNotFound) {
 		if err := r.found(ctx, w.user); err != nil {
 			return harness.Receipt{}, err
 		}
-		receipt, err = h.k.Do(ctx, r.id, q.by(w.user))
+		receipt, err = h.k.Do(ctx, r.id, harness.By(q.Cmd, w.user))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer within %s; the command may still take effect: %w", doFor, harness.ErrUnavailable)

@@ -30,7 +30,7 @@ func claim(dir string) (*flock.Lock, error) {
 	if err := makeDirs(threads); err != nil {
 		return nil, err
 	}
-	l, err := lock(filepath.Join(dir, lockFile))
+	l, err := flock.Take(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, err
 	}

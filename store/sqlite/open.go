@@ -24,7 +24,7 @@ func claim(path string) (*flock.Lock, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	l, err := lock(path + ".lock")
+	l, err := flock.Take(path + ".lock") // a file of its own: closing the database file would drop SQLite's own locks
 	if err != nil {
 		return nil, err
 	}
