@@ -9,20 +9,16 @@ package flock
 import (
 	"fmt"
 	"os"
-
-	"harness"
 )
 
 // Lock is a claim that was granted.
 type Lock struct{ file *os.File }
 
-// HeldError says that somebody else has the lock. It is an ErrLocked.
+// HeldError says that somebody else has the lock. It comes with ErrLocked.
 type HeldError struct {
 	Path string
 	PID  int // 0 if the holder has not said
 }
-
-func (e *HeldError) Unwrap() error { return harness.ErrLocked }
 
 func (e *HeldError) Error() string {
 	if e.PID == 0 {

@@ -26,7 +26,7 @@ func Take(path string) (*Lock, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w: %w", path, err, harness.ErrStorage)
 		}
-		return nil, &HeldError{path, holder(f)}
+		return nil, fmt.Errorf("%w: %w", &HeldError{path, holder(f)}, harness.ErrLocked)
 	}
 	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)

@@ -14,10 +14,13 @@ func TestInitializeAnnouncesEverything(t *testing.T) {
 		Capabilities map[string]bool
 	}
 	c.must(&r, "initialize", `{"clientInfo":{"name":"test"}}`)
-	for _, want := range []string{"threads", "turns", "approvals", "streaming", "persistence", "steer", "fork", "resume", "pause", "configure", "rewind", "health", "subscribe"} {
+	for _, want := range []string{"threads", "turns", "approvals", "streaming", "persistence", "steer", "fork", "resume", "pause", "configure", "health", "subscribe", "rules"} {
 		if !r.Capabilities[want] {
 			t.Errorf("capability %s is missing in %v", want, r.Capabilities)
 		}
+	}
+	if can, said := r.Capabilities["rewind"]; can || !said {
+		t.Errorf("rewind, which is refused, is announced as %v, %v", can, said)
 	}
 	if r.Version != "1.0.0" {
 		t.Errorf("version %q", r.Version)

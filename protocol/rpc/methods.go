@@ -62,6 +62,7 @@ func announced(list []method) map[string]bool {
 			caps[m.adds] = true
 		}
 	}
+	caps["rewind"] = false // it is refused until workspaces keep snapshots
 	return caps
 }
 
