@@ -63,3 +63,17 @@ func chosen(f harness.Filter, r harness.Summary) bool {
 func newestFirst(a, b harness.Summary) int {
 	return cmp.Or(cmp.Compare(b.Updated.UnixMilli(), a.Updated.UnixMilli()), cmp.Compare(b.Session, a.Session))
 }
+
+// Count implements [harness.Counter].
+func (s *Store) Count(context.Context) (map[harness.Status]int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("count sessions: %w", errClosed)
+	}
+	n := make(map[harness.Status]int)
+	for _, x := range s.sessions {
+		n[x.summary.Status]++
+	}
+	return n, nil
+}

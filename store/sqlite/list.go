@@ -122,3 +122,18 @@ func listQuery(f harness.Filter, status harness.Status, before *listed, n int) (
 	}
 	return sql + " ORDER BY minute DESC, updated DESC, id DESC LIMIT ?", append(args, int64(n))
 }
+
+// Count implements [harness.Counter].
+func (s *Store) Count(ctx context.Context) (map[harness.Status]int, error) {
+	n := make(map[harness.Status]int)
+	err := s.read(ctx, func(c *conn) error {
+		return c.query(func(v []driver.Value) bool {
+			n[harness.Status(text(v[0]))] = int(whole(v[1]))
+			return true
+		}, "SELECT status, count(*) FROM sessions GROUP BY status")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count sessions: %w", err)
+	}
+	return n, nil
+}

@@ -227,3 +227,14 @@ func (s sweeping) Remove(ctx context.Context, id harness.SessionID) error {
 	}
 	return err
 }
+
+// countsChanges counts a session under every status that it had.
+type countsChanges struct{ powers }
+
+func (c countsChanges) Count(ctx context.Context) (map[harness.Status]int, error) {
+	n, err := c.powers.Count(ctx)
+	for _, v := range n {
+		n[harness.Queued] += v
+	}
+	return n, err
+}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -143,6 +144,28 @@ func listFilters(t testing.TB, s Suite) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func countFollowsTheList(t testing.TB, s Suite) {
+	st := s.Open(t)
+	counter, ok := st.(harness.Counter)
+	if !ok {
+		t.Skip("not a Counter")
+	}
+	want := make(map[harness.Status]int)
+	for i, status := range append(harness.Statuses(), harness.Idle, harness.Running) {
+		c := commit(harness.SessionID(fmt.Sprintf("s%d", i)), 0, 1)
+		c.Summary.Status = harness.Queued
+		mustAppend(t, st, c)
+		c = commit(c.Session, 1, 1)
+		c.Summary.Status = status
+		mustAppend(t, st, c)
+		want[status]++
+		got, err := counter.Count(t.Context())
+		if err != nil || !maps.Equal(got, want) {
+			t.Fatalf("after %d sessions: %v, %v; want %v", i+1, got, err, want)
 		}
 	}
 }

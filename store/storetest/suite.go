@@ -67,6 +67,7 @@ var promises = []promise{
 	{"ListIsNewestUpdateFirst", listIsNewestUpdateFirst},
 	{"ListPagesWithoutGapOrRepeat", listPagesWithoutGapOrRepeat},
 	{"ListFilters", listFilters},
+	{"CountFollowsTheList", countFollowsTheList},
 
 	{"BranchesReadThrough", branchesReadThrough},
 	{"ABranchNeverSeesItsParentsFuture", aBranchNeverSeesItsParentsFuture},

@@ -13,6 +13,7 @@ type powers interface {
 	harness.Snapshotter
 	harness.Remover
 	harness.Rulebook
+	harness.Counter
 }
 
 // wrongly is a suite for a store that is right but for what wrap does to it.

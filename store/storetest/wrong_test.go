@@ -140,6 +140,8 @@ var wrong = map[string]Suite{
 		return rows
 	}),
 
+	"CountFollowsTheList": wrongly(func(st powers) harness.Store { return countsChanges{st} }),
+
 	"BranchesReadThrough": reading(func(_ powers, id harness.SessionID, after harness.Seq, seq iter.Seq2[harness.Event, error]) iter.Seq2[harness.Event, error] {
 		return without(seq, func(e harness.Event) bool { return id == "of-inherited" && e.Session != id })
 	}),
