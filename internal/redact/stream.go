@@ -31,6 +31,9 @@ func (s *Stream) End(out []byte) []byte {
 	return out
 }
 
+// Held is how many bytes, at the end of what came, are held back.
+func (s *Stream) Held() int { return len(s.held) - s.shown }
+
 func (s *Stream) next(out, part []byte, all bool) []byte {
 	b := part
 	if len(s.held) > 0 {

@@ -1,4 +1,0 @@
-package redact
-
-// Held is how many bytes a stream holds back.
-func (s *Stream) Held() int { return len(s.held) }
