@@ -1,0 +1,119 @@
+package conscience
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"harness"
+)
+
+// guardrail is something a turn should not do without somebody seeing it.
+type guardrail struct {
+	name    string
+	touched func(t *turn) string // what touched it; empty if nothing did
+}
+
+var guardrails = []guardrail{
+	{"secret_in_output", secretInOutput},
+	{"write_outside_workspace", writeOutside},
+	{"claim_without_evidence", claimWithoutEvidence},
+	{"instruction_in_tool_output", instructionInOutput},
+	{"failing_calls", failingCalls},
+}
+
+// looksSecret is what keys look like. The kernel takes them out before an event
+// is stored, and leaves its mark; what is left is a form that it does not know.
+var looksSecret = regexp.MustCompile(`\[redacted\]|-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bsk-[A-Za-z0-9_-]{20,}\b`)
+
+func secretInOutput(t *turn) string {
+	if looksSecret.MatchString(t.answer) {
+		return "the answer"
+	}
+	for _, c := range t.order {
+		if looksSecret.MatchString(c.output) || looksSecret.Match(c.args) {
+			return "call " + string(c.id) + " of " + c.name
+		}
+	}
+	return ""
+}
+
+func writeOutside(t *turn) string {
+	for _, c := range t.order {
+		if p := c.path(); c.changes() && p != "" && outside(t.directory, p) {
+			return c.name + " " + p
+		}
+	}
+	return ""
+}
+
+// outside reports whether a path leaves a directory.
+func outside(dir, p string) bool {
+	if !filepath.IsAbs(p) {
+		return !filepath.IsLocal(filepath.Clean(p))
+	}
+	if dir == "" {
+		return true
+	}
+	rel, err := filepath.Rel(dir, p)
+	return err != nil || !filepath.IsLocal(rel)
+}
+
+// claims is what an answer says that only a call can show.
+var claims = regexp.MustCompile(`(?i)\b(?:tests? (?:now )?pass|all (?:tests )?pass|i(?:'ve| have)? (?:ran|run|verified|tested|checked|confirmed|executed)|it works now|build succeeds|successfully (?:ran|built|tested|executed))\b`)
+
+func claimWithoutEvidence(t *turn) string {
+	found := claims.FindString(t.answer)
+	if found == "" || len(t.buddhi.Evidence) > 0 {
+		return ""
+	}
+	return "“" + found + "” with no call that succeeded"
+}
+
+// commands is how a text that was read tries to become the one who asks.
+var commands = regexp.MustCompile(`(?i)ignore (?:all |any )?(?:your |the )?(?:previous|prior|above|earlier) (?:instructions|messages|prompts)|disregard (?:all |the )?(?:previous|above|prior)|you are now (?:a|an|in)\b|new system prompt|<\s*/?\s*system\s*>|do not (?:tell|inform|mention (?:this )?to) the user|BEGIN (?:SYSTEM|ADMIN) (?:PROMPT|MESSAGE)`)
+
+func instructionInOutput(t *turn) string {
+	for _, c := range t.order {
+		if found := commands.FindString(c.output); found != "" {
+			return "call " + string(c.id) + " of " + c.name + " read “" + found + "”"
+		}
+	}
+	return ""
+}
+
+// manyFailures is when failing calls say more about the plan than about the
+// calls.
+const manyFailures = 3
+
+func failingCalls(t *turn) string {
+	bad := t.buddhi.Calls[harness.OutcomeError] + t.buddhi.Calls[harness.OutcomeTimeout]
+	if bad < manyFailures || bad*2 < len(t.order) {
+		return ""
+	}
+	return "half of the calls or more failed"
+}
+
+// changes reports whether a call means to change files that it names.
+func (c *call) changes() bool {
+	switch c.name {
+	case "write", "edit", "multi_edit", "patch", "Write", "Edit", "MultiEdit", "NotebookEdit":
+		return true
+	}
+	return false
+}
+
+// path is the file that a call names.
+func (c *call) path() string {
+	var args map[string]any
+	if json.Unmarshal(c.args, &args) != nil {
+		return ""
+	}
+	for _, key := range []string{"path", "file_path", "file", "name"} {
+		if s, ok := args[key].(string); ok {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}

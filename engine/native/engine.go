@@ -1,0 +1,140 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"harness"
+	"harness/memory"
+	"harness/model"
+	"harness/tool"
+	"harness/tool/mcp"
+)
+
+// Options of an engine. The zero value of each is its default.
+type Options struct {
+	Model    string      // asked for by sessions that name none; empty is the client's own
+	Provider string      // whose model that is, for Facts, until an answer says otherwise
+	Facts    model.Facts // windows and prices; model.KnownFacts()
+	System   string      // who the model is; a few lines about working in a workspace
+
+	// Tools are offered in every session that has a workspace.
+	Tools []tool.Tool
+	// Servers are MCP servers, which run in each session's workspace.
+	Servers []mcp.Server
+
+	// Sandbox makes the workspaces; without one, a turn has no tools that need it.
+	Sandbox harness.Sandbox
+	// Workspace is what a workspace must offer, but for its session and directory.
+	Workspace harness.WorkspaceSpec
+	// Notice says what holds in a workspace; by default, what that itself says.
+	Notice func(harness.Workspace) harness.SandboxNotice
+
+	Hooks  []Hook
+	Limits Limits
+	// Plain leaves out project instructions and skills of the workspace.
+	Plain bool
+	// Memory opens the book of what sessions of a directory are to remember.
+	Memory func(directory string) (*memory.Book, error)
+
+	Log *slog.Logger
+}
+
+// Limits bound turns. The zero value of each is its default; negative is none.
+type Limits struct {
+	Turn   time.Duration // from its beginning, without waiting for people; one hour
+	Call   time.Duration // of one tool call; 30 minutes
+	Idle   time.Duration // how long a session's workspace stays open without a turn; 15 minutes
+	Rounds int           // answers of the model in one turn, where the session says nothing; 200
+	Tools  int           // offered at once; what is over must be searched for; 25
+}
+
+// Engine is a [harness.Engine].
+type Engine struct {
+	client model.Client
+	opts   Options
+
+	mu       sync.Mutex // guards what follows
+	sessions map[harness.SessionID]*session
+	closed   bool
+	closing  sync.WaitGroup // idle sessions that are closed
+}
+
+var (
+	_ harness.Engine = (*Engine)(nil)
+	_ io.Closer      = (*Engine)(nil)
+)
+
+// New makes an engine that asks client. The client sees to retries and to other
+// providers itself: see model.Retry and model.Fallback.
+func New(client model.Client, opts *Options) *Engine {
+	e := &Engine{client: client, sessions: make(map[harness.SessionID]*session)}
+	if opts != nil {
+		e.opts = *opts
+	}
+	o := &e.opts
+	if o.Facts == nil {
+		o.Facts = model.KnownFacts()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.System = cmp.Or(o.System, defaultSystem)
+	o.Limits.Turn = cmp.Or(o.Limits.Turn, time.Hour)
+	o.Limits.Call = cmp.Or(o.Limits.Call, 30*time.Minute)
+	o.Limits.Idle = cmp.Or(o.Limits.Idle, 15*time.Minute)
+	o.Limits.Rounds = cmp.Or(o.Limits.Rounds, 200)
+	o.Limits.Tools = cmp.Or(o.Limits.Tools, 25)
+	return e
+}
+
+// Abilities implements [harness.Engine].
+func (e *Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true}
+}
+
+// Run implements [harness.Engine].
+func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r := &turn{e: e, t: t, h: h, log: e.opts.Log.With("session", t.Session, "turn", t.ID)}
+	err := r.run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil:
+		return nil
+	}
+	if f, ok := errors.AsType[*model.Error](err); ok && f.Transient() {
+		return fmt.Errorf("%w: %w", harness.ErrRetry, err)
+	}
+	return err
+}
+
+// Close closes the workspaces and ends what runs in them. It is for when no
+// turn runs any more, and may be called again.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	var all []*session
+	for id, s := range e.sessions {
+		if s.idle == nil || s.idle.Stop() {
+			all = append(all, s)
+		}
+		delete(e.sessions, id)
+	}
+	e.mu.Unlock()
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.close())
+	}
+	e.closing.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,102 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"harness/engine/native/schema"
+)
+
+const shape = `{"type":"object","required":["path"],"additionalProperties":false,"properties":{
+	"path":{"type":"string","minLength":1},"n":{"type":"integer","minimum":0},"ratio":{"type":"number"},"all":{"type":"boolean"},
+	"names":{"type":"array","items":{"type":"string"}},"opts":{"type":"object","properties":{"deep":{"type":"boolean"}}},
+	"mode":{"enum":["a","b"]},"edits":{"type":"array","items":{"type":"object","required":["old"],"properties":{"old":{"type":"string"},"n":{"type":"integer"}}}}}}`
+
+func TestArgumentsAreCheckedAndMended(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Compile(json.RawMessage(shape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`{"path": "a",  "n":1}`:                     `{"path": "a",  "n":1}`, // byte for byte
+		`{"path":"a","n":"12"}`:                     `{"n":12,"path":"a"}`,
+		`{"path":"a","n":3.0}`:                      `{"path":"a","n":3.0}`,
+		`{"path":"a","ratio":" 1.5 "}`:              `{"path":"a","ratio":1.5}`,
+		`{"path":"a","all":"True"}`:                 `{"all":true,"path":"a"}`,
+		`{"path":7}`:                                `{"path":"7"}`,
+		`{"path":"a","names":"x"}`:                  `{"names":["x"],"path":"a"}`,
+		`{"path":"a","names":"[\"x\",\"y\"]"}`:      `{"names":["x","y"],"path":"a"}`,
+		`{"path":"a","names":[1,"y"]}`:              `{"names":["1","y"],"path":"a"}`,
+		`{"path":"a","opts":"{\"deep\":\"no\"}"}`:   "",
+		`{"path":"a","opts":"{\"deep\":\"true\"}"}`: `{"opts":{"deep":true},"path":"a"}`,
+		`{"path":"a","n":null}`:                     `{"path":"a"}`,
+		`{"path":"a","edits":{"old":"x","n":"1"}}`:  `{"edits":[{"n":1,"old":"x"}],"path":"a"}`,
+		`"{\"path\":\"a\"}"`:                        `{"path":"a"}`,
+		``:                                          "",
+		`{"path":null}`:                             "",
+		`{"path":"a","n":"many"}`:                   "",
+		`{"path":"a","n":"1.5"}`:                    "",
+		`{"path":"a","n":-1}`:                       "",
+		`{"path":"a","mode":"c"}`:                   "",
+		`{"path":"a","more":1}`:                     "",
+		`[1]`:                                       "",
+		`{"path`:                                    "",
+		`{"malformed_arguments":"{\"pa"}`:           "",
+	} {
+		got, problems := s.Check(json.RawMessage(in))
+		if string(got) != want || (want == "") != (len(problems) > 0) {
+			t.Errorf("%s: %s %q, want %s", in, got, problems, want)
+		}
+	}
+	_, problems := s.Check(json.RawMessage(`{"n":"many","edits":[{"n":1}]}`))
+	text := strings.Join(problems, "\n")
+	for _, want := range []string{"path", "n: got string, want integer", "edits.0: missing property 'old'"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
+func TestASchemaReadsNothing(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret.json")
+	if err := os.WriteFile(file, []byte(`{"type":"object"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{`{"$ref":"file://` + file + `"}`, `{"$ref":"http://127.0.0.1:1/x"}`, `{"$ref":"other.json"}`, `[]`, `{`, `{"type":7}`} {
+		if _, err := schema.Compile(json.RawMessage(bad)); err == nil {
+			t.Errorf("%s is a schema", bad)
+		}
+	}
+	for _, good := range []string{``, `{}`, `{"$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}}}`} {
+		if _, err := schema.Compile(json.RawMessage(good)); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+}
+
+// FuzzCheck: whatever comes, arguments without problems fit, and checking them
+// again changes nothing.
+func FuzzCheck(f *testing.F) {
+	s, err := schema.Compile(json.RawMessage(shape))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(`{"path":"a","names":"[1]","n":"5","opts":"{}"}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		fixed, problems := s.Check(json.RawMessage(in))
+		if (fixed == nil) == (len(problems) == 0) {
+			t.Fatalf("%q: %s %q", in, fixed, problems)
+		}
+		if fixed == nil {
+			return
+		}
+		if again, problems := s.Check(fixed); len(problems) > 0 || string(again) != string(fixed) {
+			t.Fatalf("%q: %s, then %s %q", in, fixed, again, problems)
+		}
+	})
+}
