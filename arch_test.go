@@ -25,10 +25,16 @@ var mayImport = map[string][]string{
 	"health": {"."},
 	"kernel": {".", "policy", "health", "internal/mint"},
 
-	"archive": {"."},
+	"archive":  {".", "internal/strict"},
+	"artifact": {".", "internal/whole"},
+	"memory":   {".", "internal/whole"},
+	"metrics":  {"."},
 
 	"gateway":        {".", "gateway/secret", "internal/*"},
 	"gateway/secret": {"."},
+
+	// The way out knows no session but by its name, and no sandbox.
+	"egress": {".", "internal/redact"},
 
 	// Snapshots are made of open directories, rules and objects, which know nothing of them.
 	"workspace":        {".", "internal/flock", "workspace/folder", "workspace/ignore", "workspace/object"},
@@ -37,10 +43,16 @@ var mayImport = map[string][]string{
 	"workspace/object": {},
 	"workspace/task":   {"."},
 
-	"store/*":    {".", "internal/*"},
-	"engine/*":   {".", "internal/*"},
-	"sandbox/*":  {".", "internal/*", "sandbox/internal/*"},
-	"protocol/*": {".", "health", "internal/*"},
+	"store/*":  {".", "internal/*"},
+	"engine/*": {".", "internal/*"},
+	// The engine that owns its loop puts models, tools and what they remember together.
+	"engine/native":   {".", "internal/*", "engine/native/*", "memory", "model", "retrieval", "retrieval/bm25", "tool", "tool/mcp"},
+	"engine/native/*": {".", "tool"},
+	// The kernel's client of a runner: the protocol has both ends, the book its processes.
+	"engine/remote": {".", "internal/*", "protocol/runner", "custody"},
+	"custody":       {".", "internal/whole"},
+	"sandbox/*":     {".", "internal/*", "sandbox/internal/*"},
+	"protocol/*":    {".", "health", "internal/*"},
 	// Sessions come and go as archives.
 	"protocol/rest": {".", "health", "internal/*", "archive"},
 
@@ -51,8 +63,19 @@ var mayImport = map[string][]string{
 	"model/openai":    {"model", "model/wire"},
 	"model/offline":   {"model"},
 
+	// Tools work in whatever workspace they are given.
+	"tool": {".", "workspace/ignore"},
+
+	// Tools do not know each other's kind; MCP servers run in a workspace like any process.
+	"tool/mcp": {".", "tool", "internal/strict"},
+
+	// Ranking is for tools, too, so it knows nothing of files.
+	"retrieval":      {".", "retrieval/bm25", "workspace/ignore"},
+	"retrieval/bm25": {},
+
 	"internal/*":     {},
 	"internal/mint":  {"."}, // the form of identifiers
+	"internal/whole": {"internal/mint"},
 	"internal/flock": {"."}, // the closed set of errors
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
@@ -65,7 +88,7 @@ var mayImport = map[string][]string{
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
 	"model/modeltest":            {"model", "model/wire"},
-	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*"},
+	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*", "workspace"},
 	"internal/object/objecttest": {"internal/object"},
 
 	"cmd/harness": {"*"},
@@ -82,13 +105,22 @@ var thirdParty = map[string]struct{ code, tests []string }{
 
 	"github.com/klauspost/compress": {code: []string{"workspace/object"}},
 
+	"github.com/prometheus/client_golang": {code: []string{"metrics"}},
+
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},
 
 	"github.com/anthropics/anthropic-sdk-go": {code: []string{"model/anthropic"}},
 	"github.com/openai/openai-go/v3":         {code: []string{"model/openai"}},
 
-	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest"}},
+	"mvdan.cc/sh/v3":                   {code: []string{"tool"}},
+	"golang.org/x/net":                 {code: []string{"tool"}},
+	"golang.org/x/text":                {code: []string{"tool"}},
+	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
+
+	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
+
+	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest", "tool"}},
 }
 
 // goStatements counts the go statements of each package outside its tests and
@@ -96,6 +128,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 var goStatements = map[string]spawns{
 	"kernel": {1, "the session, through returned; an engine that ignores its context is given up after CancelGrace"},
 
+	"engine/remote":        {1, "the exit of a local runner, which may outlive the server"},
 	"sandbox/docker":       {1, "whoever stops the container, through dead"},
 	"sandbox/internal/run": {2, "Wait, through done; a reader of somebody else's that blocks is left to it"},
 	// The shim is a process of its own: what runs in it ends with it.

@@ -29,6 +29,7 @@ type Caller struct {
 	Name    string     // the credential: a token's name, a subject; for logs and audits
 	User    string     // whose sessions are the caller's own
 	Role    CallerRole // what it may do with them
+	Login   string     // which login of a browser it is; empty: none
 	Expires time.Time  // when the caller is nobody again; zero: never
 }
 

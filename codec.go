@@ -16,7 +16,12 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 // and for everybody who is shown it. now is kept to the millisecond. A payload
 // that cannot be encoded is a broken invariant of the caller and panics.
 func NewEvent(id SessionID, seq Seq, now time.Time, turn TurnID, p Payload) Event {
-	e := Event{Seq: seq, Session: id, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p}
+	return NewFollowedEvent(id, seq, now, turn, p, nil)
+}
+
+// NewFollowedEvent is [NewEvent] for what a run said that can outlive the server.
+func NewFollowedEvent(id SessionID, seq Seq, now time.Time, turn TurnID, p Payload, f *Followed) Event {
+	e := Event{Seq: seq, Session: id, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p, Followed: f}
 	b := make([]byte, 0, 256)
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendUint(b, uint64(seq), 10)
@@ -34,7 +39,12 @@ func NewEvent(id SessionID, seq Seq, now time.Time, turn TurnID, p Payload) Even
 	b = appendJSON(b, p.Type())
 	b = append(b, `,"tier":"`...)
 	b = append(b, TierOf(p.Type())...)
-	b = append(b, `","payload":`...)
+	b = append(b, '"')
+	if f != nil {
+		b = append(b, `,"followed":`...)
+		b = appendJSON(b, f)
+	}
+	b = append(b, `,"payload":`...)
 	b = appendJSON(b, p)
 	e.raw = append(b, '}')
 	return e
@@ -65,6 +75,8 @@ type envelope struct {
 	Turn    TurnID          `json:"turn_id"`
 	Type    Type            `json:"type"`
 	Payload json.RawMessage `json:"payload"`
+
+	Followed *Followed `json:"followed"`
 }
 
 // DecodeEvent reads an envelope and keeps its bytes, so that fields and kinds
@@ -84,7 +96,7 @@ func DecodeEvent(raw []byte) (Event, error) {
 	}
 	return Event{
 		Seq: env.Seq, Session: env.Session, Turn: env.Turn, Time: ts.UTC(),
-		Payload: decodePayload(env.Type, env.Payload), raw: raw,
+		Payload: decodePayload(env.Type, env.Payload), Followed: env.Followed, raw: raw,
 	}, nil
 }
 

@@ -50,11 +50,15 @@ type (
 		Title *string
 		Actor string
 	}
-	// Rewind reverts files to their state at a message.
+	// Rewind reverts files to their state at a message: before the turn that the
+	// message belongs to. Named by its own item, a rewind is undone. ClientKey is
+	// Cancel's.
 	Rewind struct {
-		Message ItemID
-		DryRun  bool
-		Actor   string
+		Message   ItemID
+		DryRun    bool // only say what it would do
+		Force     bool // also what somebody else has changed since
+		ClientKey string
+		Actor     string
 	}
 	// Pause holds a session before its next turn. ClientKey is Cancel's.
 	Pause struct {
@@ -113,6 +117,8 @@ type Receipt struct {
 	Seq  Seq    // the log ended here, or later, when the command was accepted
 	Turn TurnID // the turn it concerns, if any
 	Item ItemID // the user message it made, if any
+
+	Rewound *Rewound // what a Rewind came to
 }
 
 // MaxPrompt bounds the text of one prompt: more than any model's window takes
@@ -201,7 +207,8 @@ type NewSession struct {
 	Engine    string
 	Directory string
 	Config    ConfigPatch
-	From      *Branch // nil: an empty history
+	From      *Branch   // nil: an empty history
+	Parent    SessionID // whose task it does; empty for none
 }
 
 // Branch is a place in another session's log.

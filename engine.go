@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"iter"
 )
 
 // Engine runs turns. Every implementation passes enginetest.
@@ -27,6 +28,8 @@ type Turn struct {
 	Directory string // the workspace
 	Ref       string // the engine's last checkpoint in this session; empty for none
 	Config    Config
+	Began     Seq  // where in the log the turn begins
+	Attached  bool // its run outlived the server: follow it, from its first frame
 }
 
 // Host is a session as the engine that runs its turn sees it. Its methods may
@@ -35,8 +38,20 @@ type Host interface {
 	// Emit adds a fact to the log. It returns when the session has taken it,
 	// and blocks while the session is behind. Text goes to the turn's current
 	// message unless the payload names another item. Facts that would break a
-	// promise (a second outcome, output of an unknown call) are dropped.
+	// promise (a second outcome, output of an unknown call) are dropped. The
+	// content of an artifact (see [NewArtifact]) is kept before it is told of;
+	// that is [ErrUnsupported] where nothing keeps any.
 	Emit(ctx context.Context, p Payload) error
+
+	// Follow is Emit for what an engine reads from the numbered frames of a run
+	// that can outlive the server. Frames come in order, each with one fact.
+	// When an attached run is told again from its first frame, what the log has
+	// of it already is dropped, to the character.
+	Follow(ctx context.Context, frame uint64, p Payload) error
+
+	// History yields the session's log after a place, up to what was durable
+	// when it was called. The turn's own prompt and its beginning are in it.
+	History(ctx context.Context, after Seq) iter.Seq2[Event, error]
 
 	// Ask decides whether a call may run: by policy, or by asking and waiting,
 	// for days if need be and across restarts. The call must have been emitted
@@ -65,6 +80,27 @@ type ToolUse struct {
 	Description string
 	Reason      string
 }
+
+// Survivor is an optional power of an engine: its runs outlive the server.
+// Such an engine leaves a run alone when its context ends with [ErrShutdown].
+type Survivor interface {
+	// Survives reports whether the run of a turn that was under way when the
+	// server stopped can be followed. If so, Run is called with t.Attached.
+	Survives(ctx context.Context, t Turn) bool
+}
+
+// Spawner is an optional power of a host: work can be handed to a session of
+// its own.
+type Spawner interface {
+	// Spawn gives the task to a new session below this one and returns its last
+	// answer when it is done; started hears the id before anything runs. When
+	// ctx ends, the child is cancelled. It fails with [ErrInvalid] if sessions
+	// would nest too deep.
+	Spawn(ctx context.Context, n NewSession, task string, started func(SessionID)) (answer string, err error)
+}
+
+// ErrShutdown is the cause a turn's context ends with when the server stops.
+var ErrShutdown = &Error{"shutdown", "the server is shutting down"}
 
 // ErrRetry marks a failure that another attempt may not have.
 var ErrRetry = &Error{"retry", "temporary failure"}

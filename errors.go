@@ -27,6 +27,9 @@ var (
 	ErrUnsupported     = &Error{"unsupported", "not supported"}
 	ErrUnauthenticated = &Error{"unauthenticated", "who is asking is not known"}
 	ErrForbidden       = &Error{"forbidden", "the caller's role does not allow this"}
+	ErrTooMany         = &Error{"too_many_requests", "too many requests"}
+	ErrQuota           = &Error{"quota_exceeded", "the user has as many as one may have"}
+	ErrSecret          = &Error{"holds_secret", "it holds a secret of this server"}
 	ErrUnavailable     = &Error{"unavailable", "the server is shutting down"}
 	ErrBranched        = &Error{"has_branches", "the session has branches"}
 	ErrConflict        = &Error{"conflict", "the log has moved on"}
@@ -40,7 +43,7 @@ var (
 func Errors() []*Error {
 	return []*Error{
 		ErrInvalid, ErrTooLarge, ErrNotFound, ErrExists, ErrTurnNotFound, ErrNotRunning, ErrBusy, ErrQueueFull, ErrNoApproval,
-		ErrDecided, ErrUnsupported, ErrUnauthenticated, ErrForbidden, ErrUnavailable, ErrBranched, ErrConflict, ErrStorage, ErrCorrupt, ErrLocked, ErrInternal,
+		ErrDecided, ErrUnsupported, ErrUnauthenticated, ErrForbidden, ErrTooMany, ErrQuota, ErrSecret, ErrUnavailable, ErrBranched, ErrConflict, ErrStorage, ErrCorrupt, ErrLocked, ErrInternal,
 	}
 }
 

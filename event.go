@@ -22,7 +22,23 @@ type Event struct {
 	Turn    TurnID // empty outside a turn
 	Time    time.Time
 	Payload Payload
-	raw     []byte // the envelope, exactly as it is stored
+	// Followed is how far a run that can outlive the server was read when this
+	// was said; nil for everything else.
+	Followed *Followed
+	raw      []byte // the envelope, exactly as it is stored
+}
+
+// Followed is a place in the frames of a run: everything up to Frame was taken,
+// but for the ends of texts that may turn out to be secrets.
+type Followed struct {
+	Frame uint64 `json:"frame"`
+	Held  []Held `json:"held,omitempty"`
+}
+
+// Held is a frame of which only the first Shown bytes of text are in the log.
+type Held struct {
+	Frame uint64 `json:"frame"`
+	Shown int    `json:"shown,omitempty"`
 }
 
 // Type is the event's kind.

@@ -14,6 +14,9 @@ func (s *State) Apply(e Event) {
 		s.Config.PermissionMode = Normal
 	}
 	s.Session, s.Seq, s.Updated = e.Session, e.Seq, e.Time
+	if e.Followed != nil && s.Turn != nil && s.Turn.ID == e.Turn {
+		s.Turn.Followed = e.Followed
+	}
 	switch p := e.Payload.(type) {
 	case *SessionState:
 		s.applySession(p)
@@ -64,12 +67,15 @@ func (s *State) Apply(e Event) {
 			s.Turn.Cancelling = true
 			s.key(Key{Key: p.ClientKey, Seq: e.Seq, Turn: s.Turn.ID})
 		}
+	case *Rewound:
+		s.Rewound = p.Cut(rewoundShown)
+		s.key(Key{Key: p.ClientKey, Seq: e.Seq, Item: p.ItemID})
 	case *Failure:
 		s.Error = p.Message
 	case *TurnEnd:
 		s.applyTurnEnd(e, p)
 	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision, *SandboxNotice, *TransportDiagnostic,
-		*Rewound, *Completed, *HealthSnapshot, *Unknown:
+		*Completed, *HealthSnapshot, *Unknown:
 		// Facts that the state does not carry.
 	}
 }
@@ -92,6 +98,9 @@ func (s *State) applySession(p *SessionState) {
 	setp(&s.Config.Agent, p.AgentProfile)
 	setp(&s.Retries, p.MaxRetries)
 	setp(&s.Pausing, p.PauseRequested)
+	if p.SpawnedBy != "" {
+		s.SpawnedBy, s.Depth = p.SpawnedBy, p.Depth
+	}
 	if p.ParentSessionID != "" {
 		s.branch()
 		s.From = &Branch{Session: p.ParentSessionID, Cursor: p.BranchResumeCursor}
@@ -193,7 +202,7 @@ func firstLine(s string, limit int) string {
 func (s *State) applyTurnStart(e Event, p *TurnStart) {
 	t := &ActiveTurn{ID: p.TurnID, Attempt: p.Attempt, Engine: p.Engine, Fresh: p.Fresh, Item: p.ItemID, Started: e.Time, Began: e.Seq}
 	if s.Turn != nil && s.Turn.ID == p.TurnID { // another attempt
-		t.Prompt, t.First, t.Open, t.Began = s.Turn.Prompt, s.Turn.First, s.Turn.Open, s.Turn.Began
+		t.Prompt, t.First, t.Open, t.Began, t.Marked = s.Turn.Prompt, s.Turn.First, s.Turn.Open, s.Turn.Began, s.Turn.Marked
 		s.closeMessages()
 	} else {
 		t.First = s.Count()

@@ -44,6 +44,8 @@ type SessionState struct {
 	AttemptCount        int             `json:"attempt_count,omitempty"`
 	MaxRetries          *int            `json:"max_retries,omitempty"`
 	ExpiresAt           *time.Time      `json:"expires_at,omitempty"`
+	SpawnedBy           SessionID       `json:"spawned_by,omitempty"` // whose task it does
+	Depth               int             `json:"depth,omitempty"`      // how many sessions that task was handed down
 	ParentSessionID     SessionID       `json:"parent_session_id,omitempty"`
 	BranchSourceEventID string          `json:"branch_source_event_id,omitempty"`
 	BranchResumeCursor  string          `json:"branch_resume_cursor,omitempty"`
@@ -64,6 +66,8 @@ type SessionCheckpoint struct {
 	SummaryText    string    `json:"summary_text"`
 	ResumeCursor   *string   `json:"resume_cursor"`
 	EngineRef      string    `json:"engine_ref,omitempty"`
+	Phase          MarkPhase `json:"phase,omitempty"` // of a WorkspaceCheckpoint, as Mark
+	Mark           string    `json:"mark,omitempty"`  // the snapshot, unless that failed
 }
 
 // StepProgress is a step of a plan on its way.
@@ -142,17 +146,8 @@ type Artifact struct {
 	Size         int64           `json:"size,omitempty"`
 	SHA256       string          `json:"sha256,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
-}
 
-// Rewound says which files went back to their state at a message.
-type Rewound struct {
-	MessageID    ItemID   `json:"message_id"`
-	DryRun       bool     `json:"dry_run,omitempty"`
-	FilesChanged []string `json:"files_changed,omitempty"`
-	Insertions   int      `json:"insertions,omitempty"`
-	Deletions    int      `json:"deletions,omitempty"`
-	Conflicts    []string `json:"conflicts,omitempty"`
-	Error        string   `json:"error,omitempty"`
+	Content []byte `json:"-"` // to be kept; see [NewArtifact]
 }
 
 // HealthSnapshot travels on the health stream only.
@@ -177,7 +172,6 @@ func (*SandboxNotice) Type() Type       { return "sandbox_notice" }
 func (*TransportDiagnostic) Type() Type { return "transport_diagnostic" }
 func (*SubagentEvent) Type() Type       { return "subagent_event" }
 func (*Artifact) Type() Type            { return "artifact" }
-func (*Rewound) Type() Type             { return "rewind" }
 func (*HealthSnapshot) Type() Type      { return "health_snapshot" }
 func (u *Unknown) Type() Type           { return u.Name }
 
@@ -191,7 +185,6 @@ func (*SandboxNotice) payload()       {}
 func (*TransportDiagnostic) payload() {}
 func (*SubagentEvent) payload()       {}
 func (*Artifact) payload()            {}
-func (*Rewound) payload()             {}
 func (*HealthSnapshot) payload()      {}
 func (*Unknown) payload()             {}
 

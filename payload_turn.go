@@ -62,6 +62,7 @@ type TurnStart struct {
 	Engine  string `json:"engine,omitempty"`
 	Model   string `json:"model,omitempty"`
 	Fresh   bool   `json:"fresh,omitempty"` // without the conversation so far
+	Kept    bool   `json:"files_kept,omitempty"` // files are kept before it changes them
 }
 
 // TurnStartTools lists what the engine may call in this turn.

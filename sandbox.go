@@ -163,9 +163,3 @@ const (
 	LimitWallTime  Guarantee = "wall_time"
 	LimitOutput    Guarantee = "output_bytes"
 )
-
-// Rewinder is an optional power of a workspace: files can be taken back.
-type Rewinder interface {
-	Mark(ctx context.Context) (mark string, err error)
-	Rewind(ctx context.Context, mark string, dryRun bool) (Rewound, error)
-}

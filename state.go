@@ -59,6 +59,8 @@ type State struct {
 	Engine    string    `json:"engine,omitempty"`
 	Directory string    `json:"directory,omitempty"`
 	From      *Branch   `json:"from,omitempty"`
+	SpawnedBy SessionID `json:"spawned_by,omitempty"` // whose task it does
+	Depth     int       `json:"depth,omitempty"`      // how far that task was handed down
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
 
@@ -77,6 +79,7 @@ type State struct {
 	Grants    []Grant    `json:"grants,omitempty"`
 	Keys      []Key      `json:"keys,omitempty"` // the latest MaxKeys
 	EngineRef string     `json:"engine_ref,omitempty"`
+	Rewound   *Rewound   `json:"rewind,omitempty"` // the last one, with short lists; never changed
 
 	Sealed   int        `json:"sealed,omitempty"` // messages before Messages[0]; the store has them
 	Messages []*Message `json:"messages,omitempty"`
@@ -102,6 +105,9 @@ type ActiveTurn struct {
 	Steered    bool       `json:"steered,omitempty"` // output from here on goes to a new message
 	Started    time.Time  `json:"started"`
 	Began      Seq        `json:"began,omitempty"` // where the turn's first turn_start is
+
+	Marked   string    `json:"marked,omitempty"`   // the status of the snapshot before it changed files; empty if it has not
+	Followed *Followed `json:"followed,omitempty"` // how far its run was read, if that can outlive the server
 }
 
 // OpenCall is a tool call without an outcome.

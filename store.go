@@ -114,6 +114,12 @@ type Filter struct {
 	Limit    int      // 0: no limit
 }
 
+// Counter is an optional power of a store: how many sessions there are, by
+// status, from an index.
+type Counter interface {
+	Count(ctx context.Context) (map[Status]int, error)
+}
+
 // Snapshotter is an optional power of a store: states that spare reading the
 // log from its beginning. What is in a snapshot could always be folded again,
 // so losing one loses nothing.

@@ -196,6 +196,17 @@ const EngineCheckpoint = "engine"
 const (
 	StepCheckpoint = "step"
 	SeedCheckpoint = "resume_seed" // a branch's first
+
+	// WorkspaceCheckpoint tells of a snapshot of the session's files, for Rewind.
+	// It is no place for people either.
+	WorkspaceCheckpoint = "workspace"
+)
+
+// Statuses of a WorkspaceCheckpoint.
+const (
+	CheckpointSaved      = "saved"
+	CheckpointIncomplete = "incomplete" // something was not kept; the summary says what
+	CheckpointFailed     = "failed"     // nothing was
 )
 
 func (s *State) point(kind CursorKind, e Event, request ApprovalID, label string) {
@@ -210,7 +221,13 @@ func brief(s string) string { return cutText(validText(s), MaxLabel) }
 
 func (s *State) applyCheckpoint(e Event, p *SessionCheckpoint) {
 	set(&s.EngineRef, p.EngineRef)
-	if p.CheckpointType == EngineCheckpoint {
+	switch p.CheckpointType {
+	case EngineCheckpoint:
+		return
+	case WorkspaceCheckpoint:
+		if s.Turn != nil && p.Phase == MarkBefore {
+			s.Turn.Marked = p.Status
+		}
 		return
 	}
 	c := SessionCheckpoint{
@@ -233,10 +250,11 @@ func (s *State) applySubagent(e Event, p *SubagentEvent) {
 }
 
 func (s *State) applyArtifact(e Event, p *Artifact) {
-	if len(p.ArtifactID) > MaxID {
+	if len(p.ArtifactID) > maxArtifactID {
 		return
 	}
 	a := *p
+	a.Content = nil
 	a.ArtifactType, a.Title, a.URI, a.SHA256 = brief(a.ArtifactType), brief(a.Title), brief(a.URI), brief(a.SHA256)
 	if len(a.Metadata) > 0 {
 		a.Metadata = appendJSON(nil, a.Metadata) // in the log's own form, whoever wrote it

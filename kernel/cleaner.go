@@ -4,22 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"harness"
 )
 
-// cleaner takes secrets out of what one turn reports. The engine's goroutines
-// and the session's share it; nil lets everything pass.
+// cleaner takes secrets out of what one turn reports, and what the log has of
+// it already. The engine's goroutines and the session's share it.
 type cleaner struct {
-	r Redactor
+	r Redactor // nil lets everything pass
 
 	mu    sync.Mutex // guards what follows
 	item  harness.ItemID
-	as    harness.ItemID           // how the engine last named the item
-	kind  int                      // which of the texts is under way
-	texts [2]TextStream            // spoken and thought, of the item
-	logs  map[logSource]TextStream // live output of calls
+	as    harness.ItemID        // how the engine last named the item
+	kind  int                   // which of the texts is under way
+	texts [2]*traced            // spoken and thought, of the item
+	logs  map[logSource]*traced // live output of calls
+	run   following
 }
 
 // The texts of a message.
@@ -38,16 +40,13 @@ type logSource struct {
 // engine runs at once. Beyond, what is held back is shown and forgotten.
 const maxLogs = 256
 
-func newCleaner(r Redactor) *cleaner {
-	if r == nil {
-		return nil
-	}
-	return &cleaner{r: r, logs: map[logSource]TextStream{}}
+func newCleaner(r Redactor, f *harness.Followed) *cleaner {
+	return &cleaner{r: r, logs: map[logSource]*traced{}, run: followFrom(f)}
 }
 
 // copy is p as the log will tell it, but for texts that stream.
 func (c *cleaner) copy(p harness.Payload) (harness.Payload, error) {
-	if c == nil {
+	if c.r == nil {
 		return harness.CopyPayload(p)
 	}
 	if s, ok := p.(*harness.SessionCheckpoint); ok {
@@ -65,15 +64,23 @@ func (c *cleaner) copy(p harness.Payload) (harness.Payload, error) {
 // ref refuses a checkpoint that holds a secret: it could not be kept, and what
 // could be kept would lead nowhere.
 func (c *cleaner) ref(ref string) error {
-	if c != nil && c.r.String(ref) != ref {
+	if c.r != nil && c.r.String(ref) != ref {
 		return fmt.Errorf("the checkpoint holds a secret: %w", harness.ErrInvalid)
 	}
 	return nil
 }
 
+// bytes is a content without secrets.
+func (c *cleaner) bytes(b []byte) []byte {
+	if c.r == nil {
+		return b
+	}
+	return []byte(c.r.String(string(b)))
+}
+
 // use is a question without secrets.
 func (c *cleaner) use(u harness.ToolUse) harness.ToolUse {
-	if c == nil {
+	if c.r == nil {
 		return u
 	}
 	u.Call, u.Tool = harness.CallID(c.r.String(string(u.Call))), c.r.String(u.Tool)
@@ -86,7 +93,7 @@ func (c *cleaner) use(u harness.ToolUse) harness.ToolUse {
 
 // err is an error that says nothing it should not.
 func (c *cleaner) err(err error) error {
-	if c == nil || err == nil {
+	if c.r == nil || err == nil {
 		return err
 	}
 	if text := err.Error(); c.r.String(text) != text {
@@ -95,86 +102,102 @@ func (c *cleaner) err(err error) error {
 	return err
 }
 
-// take is what the session is told when the engine reports p, which is a copy:
-// what was held back and belongs before it, and p, unless nothing is left of it
-// for now.
-func (c *cleaner) take(p harness.Payload) (before []harness.Payload, rest harness.Payload) {
-	if c == nil {
-		return nil, p
-	}
+// take is what the session is told when the engine reports p, which is a copy
+// and stands at a frame of a run, or at none (0): what was held back and belongs
+// before it, and p, unless nothing is left of it for now.
+func (c *cleaner) take(frame uint64, p harness.Payload) (before []report, now report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	shown := c.run.known(frame)
+	text, streams := harness.Streamed(p)
+	if shown < 0 && (!streams || c.r == nil) {
+		return nil, report{}
+	}
+	var rest string
 	switch p := p.(type) {
 	case *harness.Token:
-		was := p.Text
-		before, p.ItemID, p.Text = c.words(p.ItemID, spoken, was)
-		if p.Text == "" && was != "" {
-			return before, nil
-		}
+		before, p.ItemID, rest = c.words(p.ItemID, spoken, frame, shown, text)
+		p.Text = rest
 	case *harness.Thinking:
-		was := p.Text
-		before, p.ItemID, p.Text = c.words(p.ItemID, thought, was)
-		if p.Text == "" && was != "" {
-			return before, nil
-		}
-	case *harness.Reflection: // it is whole, and goes where thoughts go
-		before, p.ItemID, p.Text = c.words(p.ItemID, thought, p.Text)
-		p.Text += c.texts[thought].Flush()
+		before, p.ItemID, rest = c.words(p.ItemID, thought, frame, shown, text)
+		p.Text = rest
 	case *harness.ToolLog:
-		was := p.Text
-		before = c.log(p)
-		if p.Text == "" && was != "" {
-			return before, nil
+		before, rest = c.log(p, frame, shown, text)
+		p.Text = rest
+	case *harness.Reflection: // it is whole, and goes where thoughts go
+		before, p.ItemID, rest = c.words(p.ItemID, thought, 0, 0, p.Text)
+		if c.r != nil {
+			rest += c.texts[thought].flush()
 		}
+		p.Text = rest
 	case *harness.ToolResult:
 		before = append(c.held(), c.heldLogs(p.ToolCallID)...)
 	case *harness.ToolOutcome:
 		before = append(c.held(), c.heldLogs(p.ToolCallID)...)
-		maps.DeleteFunc(c.logs, func(from logSource, _ TextStream) bool { return from.call == p.ToolCallID })
+		maps.DeleteFunc(c.logs, func(from logSource, _ *traced) bool { return from.call == p.ToolCallID })
 	default:
 		if harness.TierOf(p.Type()) == harness.Default { // readers see it between the words
 			before = c.held()
 		}
 	}
-	return before, p
+	c.run.last = max(c.run.last, frame)
+	if streams && rest == "" && text != "" {
+		return before, report{}
+	}
+	return before, c.report(p)
+}
+
+// report is a fact with the place that was reached.
+func (c *cleaner) report(p harness.Payload) report {
+	if c.run.last == 0 {
+		return report{payload: p}
+	}
+	streams := append(slices.Collect(maps.Values(c.logs)), c.texts[:]...)
+	return report{p, c.run.at(streams...)}
 }
 
 // words is what can be said of a message's text, and what is held back of
 // another.
-func (c *cleaner) words(item harness.ItemID, kind int, text string) (before []harness.Payload, as harness.ItemID, out string) {
+func (c *cleaner) words(item harness.ItemID, kind int, frame uint64, shown int, text string) (before []report, as harness.ItemID, out string) {
+	if c.r == nil {
+		return nil, item, text
+	}
 	item = harness.ItemID(c.r.String(string(item)))
 	switch other := item != "" && item != c.item; {
 	case other:
 		before = c.held()
-		c.item, c.texts = item, [2]TextStream{}
+		c.item, c.texts = item, [2]*traced{}
 	case kind != c.kind:
 		before = c.held()
 	}
 	c.as, c.kind = item, kind
 	if c.texts[kind] == nil {
-		c.texts[kind] = c.r.Stream()
+		c.texts[kind] = &traced{TextStream: c.r.Stream()}
 	}
-	return before, item, c.texts[kind].Text(text)
+	return before, item, c.texts[kind].say(frame, shown, text)
 }
 
 // held is what is held back of the message.
-func (c *cleaner) held() []harness.Payload {
+func (c *cleaner) held() []report {
 	s := c.texts[c.kind]
 	if s == nil {
 		return nil
 	}
-	text := s.Flush()
+	text := s.flush()
 	switch {
 	case text == "":
 		return nil
 	case c.kind == thought:
-		return []harness.Payload{&harness.Thinking{ItemID: c.as, Text: text}}
+		return []report{c.report(&harness.Thinking{ItemID: c.as, Text: text})}
 	}
-	return []harness.Payload{&harness.Token{ItemID: c.as, Text: text}}
+	return []report{c.report(&harness.Token{ItemID: c.as, Text: text})}
 }
 
-// log makes p what can be said of it.
-func (c *cleaner) log(p *harness.ToolLog) (before []harness.Payload) {
+// log is what can be said of a call's output.
+func (c *cleaner) log(p *harness.ToolLog, frame uint64, shown int, text string) (before []report, out string) {
+	if c.r == nil {
+		return nil, text
+	}
 	p.ToolCallID, p.Stream = harness.CallID(c.r.String(string(p.ToolCallID))), c.r.String(p.Stream)
 	from := logSource{p.ToolCallID, p.Stream}
 	s := c.logs[from]
@@ -183,31 +206,27 @@ func (c *cleaner) log(p *harness.ToolLog) (before []harness.Payload) {
 			before = c.heldLogs("")
 			clear(c.logs)
 		}
-		s = c.r.Stream()
+		s = &traced{TextStream: c.r.Stream()}
 		c.logs[from] = s
 	}
-	p.Text = s.Text(p.Text)
-	return before
+	return before, s.say(frame, shown, text)
 }
 
 // heldLogs is what is held back of a call's output; of all, if none is named.
-func (c *cleaner) heldLogs(call harness.CallID) (all []harness.Payload) {
+func (c *cleaner) heldLogs(call harness.CallID) (all []report) {
 	for from, s := range c.logs {
 		if call != "" && from.call != call {
 			continue
 		}
-		if text := s.Flush(); text != "" {
-			all = append(all, &harness.ToolLog{ToolCallID: from.call, Stream: from.stream, Text: text})
+		if text := s.flush(); text != "" {
+			all = append(all, c.report(&harness.ToolLog{ToolCallID: from.call, Stream: from.stream, Text: text}))
 		}
 	}
 	return all
 }
 
 // flush is everything that is held back.
-func (c *cleaner) flush() []harness.Payload {
-	if c == nil {
-		return nil
-	}
+func (c *cleaner) flush() []report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append(c.held(), c.heldLogs("")...)

@@ -80,14 +80,14 @@ func TestWordsWithoutSecretsCostNoAllocation(t *testing.T) { // not parallel: it
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]*cleaner{"none": newCleaner(nil), "a redactor": newCleaner(redactor{r})} {
+	for name, c := range map[string]*cleaner{"none": newCleaner(nil, nil), "a redactor": newCleaner(redactor{r}, nil)} {
 		token, log := &harness.Token{}, &harness.ToolLog{ToolCallID: "c", Stream: "stdout"}
 		n := testing.AllocsPerRun(1000, func() {
 			token.Text, log.Text = " with a word", "and a line of output\n"
-			if before, rest := c.take(token); before != nil || rest == nil || token.Text != " with a word" {
+			if before, rest := c.take(0, token); before != nil || rest.payload == nil || token.Text != " with a word" {
 				t.Errorf("%q", token.Text)
 			}
-			if before, rest := c.take(log); before != nil || rest == nil {
+			if before, rest := c.take(0, log); before != nil || rest.payload == nil {
 				t.Errorf("%q", log.Text)
 			}
 		})
@@ -105,13 +105,13 @@ func BenchmarkClean(b *testing.B) {
 		b.Fatal(err)
 	}
 	words := strings.SplitAfter("The engine reads the file, edits the second line and runs the tests again; all of them pass. ", " ")
-	for name, c := range map[string]*cleaner{"none": nil, "redactor": newCleaner(redactor{r})} {
+	for name, c := range map[string]*cleaner{"none": newCleaner(nil, nil), "redactor": newCleaner(redactor{r}, nil)} {
 		b.Run(name, func(b *testing.B) {
 			token := &harness.Token{}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				token.Text = words[i%len(words)]
-				c.take(token)
+				c.take(0, token)
 			}
 		})
 	}

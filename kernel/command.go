@@ -33,7 +33,10 @@ func (m *machine) command(now time.Time, r *ready, in commanded) {
 	case harness.Resume:
 		receipt, err = m.resume(now, c)
 	case harness.Rewind:
-		err = fmt.Errorf("rewind needs a workspace with snapshots: %w", harness.ErrUnsupported)
+		var under bool
+		if receipt, under, err = m.rewind(c, in.from); under {
+			return // it is answered when it is done
+		}
 	}
 	if err != nil { // it may rest on something that is not durable yet
 		m.when(r, m.state.Seq, reply{to: in.from, err: err})
@@ -52,7 +55,8 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	if m.draining {
 		return harness.Receipt{}, harness.ErrUnavailable
 	}
-	busy := m.state.Turn != nil || len(m.state.Queue) > 0 || m.state.Status == harness.Paused
+	taking := m.keep.rewinding != nil
+	busy := m.state.Turn != nil || len(m.state.Queue) > 0 || m.state.Status == harness.Paused || taking
 	if busy {
 		switch {
 		case c.OnBusy != harness.Enqueue && c.OnBusy != harness.Interrupt:
@@ -70,6 +74,9 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	receipt := harness.Receipt{Seq: seq, Item: item}
 	if busy && c.OnBusy == harness.Interrupt && m.state.Turn != nil {
 		m.beginCancel(now, c.Actor, "")
+	}
+	if taking && m.state.Status != harness.Paused && m.state.Status != harness.Queued {
+		m.stage(now, &harness.SessionState{Status: harness.Queued})
 	}
 	if !busy {
 		m.next(now)
@@ -94,12 +101,14 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 		return harness.Receipt{}, harness.ErrNotRunning
 	case t.Steers >= maxSteers:
 		return harness.Receipt{}, fmt.Errorf("the turn was spoken to %d times: %w", t.Steers, harness.ErrQueueFull)
+	case m.keep.ending != nil:
+		return harness.Receipt{}, fmt.Errorf("the turn is ending: %w", harness.ErrNotRunning)
 	case m.engine == "":
 		return harness.Receipt{}, fmt.Errorf("the turn waits for an approval since a restart: %w", harness.ErrNotRunning)
 	}
 	item := harness.ItemID(m.newID(harness.ItemPrefix))
 	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: harness.FromSteer, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
-	m.then(steer{m.state.Turn.ID, said{item, c.Parts}})
+	m.speak(steer{m.state.Turn.ID, said{item, c.Parts}})
 	return harness.Receipt{Seq: seq, Turn: m.state.Turn.ID, Item: item}, nil
 }
 
@@ -160,9 +169,9 @@ func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision, r
 	if to, ok := m.asks[a.Call]; ok {
 		delete(m.asks, a.Call)
 		if t := m.state.Turn; t != nil && t.Cancelling { // it ends; it is not to go on with a denial
-			m.then(decide{to: to, err: harness.ErrNotRunning})
+			m.then(decide{to: to.from, err: harness.ErrNotRunning})
 		} else {
-			m.then(decide{to: to, decision: d})
+			m.tell(to, d)
 		}
 	}
 	return seq

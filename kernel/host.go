@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"sync/atomic"
 
 	"harness"
@@ -27,8 +28,10 @@ var _ harness.Host = (*host)(nil)
 func kernelOwned(p harness.Payload) bool {
 	switch p := p.(type) {
 	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
-		*harness.Session, *harness.SessionState, *harness.HealthSnapshot:
+		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, *harness.Rewound:
 		return true
+	case *harness.SessionCheckpoint:
+		return p.CheckpointType == harness.WorkspaceCheckpoint
 	case *harness.HookEvent:
 		return p.Kind == harness.HookCancel
 	case *harness.Unknown:
@@ -41,9 +44,25 @@ func kernelOwned(p harness.Payload) bool {
 // Emit hands on a copy without secrets, made by the engine's goroutine: what the
 // engine does with p afterwards, or what is wrong with p, is no trouble for the
 // session.
-func (h *host) Emit(ctx context.Context, p harness.Payload) error {
+func (h *host) Emit(ctx context.Context, p harness.Payload) error { return h.take(ctx, 0, p) }
+
+func (h *host) Follow(ctx context.Context, frame uint64, p harness.Payload) error {
+	if frame == 0 {
+		return fmt.Errorf("frames count from 1: %w", harness.ErrInvalid)
+	}
+	return h.take(ctx, frame, p)
+}
+
+func (h *host) take(ctx context.Context, frame uint64, p harness.Payload) error {
 	if p == nil {
 		return fmt.Errorf("an engine may not emit nothing: %w", harness.ErrInvalid)
+	}
+	if a, ok := p.(*harness.Artifact); ok && a.Content != nil {
+		kept, err := h.keep(ctx, *a)
+		if err != nil {
+			return err
+		}
+		p = kept
 	}
 	p, err := h.clean.copy(p)
 	if err != nil {
@@ -52,24 +71,46 @@ func (h *host) Emit(ctx context.Context, p harness.Payload) error {
 	if kernelOwned(p) {
 		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	}
-	before, p := h.clean.take(p)
+	before, now := h.clean.take(frame, p)
 	if err := h.report(ctx, before); err != nil {
 		return err
 	}
-	if p == nil { // it waits for what follows
+	if now.payload == nil { // it waits for what follows, or is known
 		return h.over(ctx)
 	}
-	return h.send(ctx, h.s.reports, emitted{h.turn, p})
+	return h.send(ctx, h.s.reports, emitted{h.turn, now})
+}
+
+// keep puts an artifact's content on the shelf, without secrets.
+func (h *host) keep(ctx context.Context, a harness.Artifact) (*harness.Artifact, error) {
+	shelf := h.s.k.opts.Shelf
+	if shelf == nil {
+		return nil, fmt.Errorf("nothing keeps artifacts: %w", harness.ErrUnsupported)
+	}
+	if id, _, err := harness.ParseArtifactID(a.ArtifactID); err != nil || id != h.s.id {
+		return nil, fmt.Errorf("artifact %q is not one of this session: %w", a.ArtifactID, harness.ErrInvalid)
+	}
+	a.Content = h.clean.bytes(a.Content)
+	a.Fill()
+	if err := shelf.Put(ctx, a.ArtifactID, a.Content); err != nil {
+		return nil, err
+	}
+	a.Content = nil
+	return &a, nil
 }
 
 // report hands on what was held back.
-func (h *host) report(ctx context.Context, all []harness.Payload) error {
-	for _, p := range all {
-		if err := h.send(ctx, h.s.reports, emitted{h.turn, p}); err != nil {
+func (h *host) report(ctx context.Context, all []report) error {
+	for _, r := range all {
+		if err := h.send(ctx, h.s.reports, emitted{h.turn, r}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (h *host) History(ctx context.Context, after harness.Seq) iter.Seq2[harness.Event, error] {
+	return h.s.k.Read(ctx, h.s.id, after)
 }
 
 func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {
@@ -154,9 +195,9 @@ func (h *host) over(ctx context.Context) error {
 // last hands on what is held back when the engine has returned, also if it was
 // told to.
 func (h *host) last() {
-	for _, p := range h.clean.flush() {
+	for _, r := range h.clean.flush() {
 		select {
-		case h.s.reports <- emitted{h.turn, p}:
+		case h.s.reports <- emitted{h.turn, r}:
 		case <-h.s.done: // the session gave up waiting
 		}
 	}

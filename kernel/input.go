@@ -16,8 +16,8 @@ type (
 	}
 	// emitted: the engine reports a fact.
 	emitted struct {
-		turn    harness.TurnID
-		payload harness.Payload
+		turn harness.TurnID
+		report
 	}
 	// asked: the engine wants to run a call.
 	asked struct {
@@ -48,13 +48,28 @@ type (
 	// joined: a watcher wants the state.
 	joined struct{ from ticket }
 	// recovered: the session was loaded; see to what a crash left open.
-	recovered struct{}
+	recovered struct {
+		alive bool // the run of the open turn goes on
+	}
 	// drained: take no new work.
 	drained struct{}
 	// ticked: time has passed.
 	ticked struct{}
 	// ruled: there are other rules than before.
 	ruled struct{}
+	// marked: files were kept, or why not.
+	marked struct {
+		turn    harness.TurnID
+		phase   harness.MarkPhase
+		mark    harness.Mark
+		problem string
+	}
+	// rewound: files were taken back, as far as they could be.
+	rewound struct {
+		result  harness.Rewound
+		err     error
+		problem string // err, as the log tells it
+	}
 )
 
 func (commanded) input()    {}
@@ -68,6 +83,8 @@ func (recovered) input()    {}
 func (drained) input()      {}
 func (ticked) input()       {}
 func (ruled) input()        {}
+func (marked) input()       {}
+func (rewound) input()      {}
 
 // said is a word to the running turn.
 type said struct {
@@ -116,6 +133,13 @@ type (
 		rule harness.Rule
 		err  error
 	}
+	// mark keeps the files of the turn's directory.
+	mark struct {
+		turn  harness.TurnID
+		phase harness.MarkPhase
+	}
+	// rewind takes files back.
+	rewind struct{ cmd harness.Rewind }
 	// die ends the session: the store and the machine may disagree.
 	die struct{ err error }
 )
@@ -128,6 +152,8 @@ func (start) refused(error) []effect          { return nil }
 func (stop) refused(error) []effect           { return nil }
 func (steer) refused(error) []effect          { return nil }
 func (configure) refused(error) []effect      { return nil }
+func (mark) refused(error) []effect           { return nil }
+func (rewind) refused(error) []effect         { return nil }
 func (die) refused(error) []effect            { return nil }
 
 // refuse answers inputs that reach a machine that is done.
@@ -141,6 +167,6 @@ func (m *machine) refuse(r *ready, in input) {
 		r.effects = append(r.effects, decide{to: in.from, err: errGone})
 	case joined:
 		r.effects = append(r.effects, snapshot{to: in.from, err: errGone})
-	case emitted, ended, appended, recovered, drained, ticked, ruled:
+	case emitted, ended, appended, recovered, drained, ticked, ruled, marked, rewound:
 	}
 }

@@ -47,6 +47,12 @@ type Options struct {
 	// Redact takes secrets out of everything that is kept. Default: nothing is
 	// taken out.
 	Redact Redactor
+	// Shelf keeps the content of artifacts. Default: none is kept.
+	Shelf harness.Shelf
+	// Files finds what keeps the files of a directory as they were, for Rewind;
+	// an error that wraps ErrUnsupported says that nothing does. Default: nothing
+	// does anywhere.
+	Files func(directory string) (harness.Rewinder, error)
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }
@@ -64,9 +70,12 @@ type Kernel struct {
 	loads   chan struct{} // see load
 	onWake  []func(harness.SessionID)
 	onShow  []func(harness.SessionID, []harness.Event)
-	wg      sync.WaitGroup
-	halt    chan struct{}
-	drain   chan struct{}
+
+	onCommit []func(harness.Commit, time.Duration, error)
+
+	wg    sync.WaitGroup
+	halt  chan struct{}
+	drain chan struct{}
 
 	mu       sync.Mutex // guards what follows
 	awake    map[harness.SessionID]*session
@@ -139,6 +148,13 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	if n.Title != "" {
 		first.Title = &n.Title
 	}
+	if n.Parent != "" {
+		parent, err := k.At(ctx, n.Parent, 0)
+		if err != nil {
+			return "", fmt.Errorf("create %s: parent %s: %w", id, n.Parent, err)
+		}
+		first.SpawnedBy, first.Depth = n.Parent, parent.Depth+1
+	}
 	st := new(harness.State)
 	c := harness.Commit{Session: id}
 	if n.From != nil {
@@ -185,7 +201,14 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 
 // Do carries out a command and returns when its effect is durable.
 func (k *Kernel) Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
-	cmd = k.heard(cmd)
+	receipt, err := k.do(ctx, id, k.heard(cmd))
+	if _, ok := cmd.(harness.Rewind); ok && err == nil {
+		return k.rewound(ctx, id, receipt)
+	}
+	return receipt, err
+}
+
+func (k *Kernel) do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
 	for {
 		s, err := k.wake(ctx, id)
 		if err != nil {

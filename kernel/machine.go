@@ -26,11 +26,14 @@ type machine struct {
 	cut    time.Time // when the last append was started
 
 	engine    harness.TurnID // the turn an engine is running; empty if none
-	asks      map[harness.CallID]ticket
+	asks      map[harness.CallID]question
 	responded harness.ItemID // the item whose response is already in the log
 	cancelBy  time.Time      // when a cancelled engine is given up
 	draining  bool
 	dead      bool
+	keep      keeping
+
+	followed *harness.Followed // how far the run was read with what is being taken
 }
 
 // limits are the machine's numbers; see Options for what they mean.
@@ -59,6 +62,8 @@ type draft struct {
 	payload harness.Payload
 	text    []byte
 	streams bool
+
+	followed *harness.Followed
 }
 
 // ready is what step wants done: start the append, then carry out the effects.
@@ -78,7 +83,7 @@ const (
 
 // newMachine takes over a session whose log adds up to s and ends at s.Seq.
 func newMachine(s *harness.State, l limits, newID func(string) string) *machine {
-	return &machine{limits: l, newID: newID, state: s, durable: s.Seq, asks: make(map[harness.CallID]ticket)}
+	return &machine{limits: l, newID: newID, state: s, durable: s.Seq, asks: make(map[harness.CallID]question)}
 }
 
 // step feeds one input.
@@ -104,13 +109,17 @@ func (m *machine) step(now time.Time, in input) ready {
 	case joined:
 		m.join(&r, in)
 	case recovered:
-		m.recover(now)
+		m.recover(now, in.alive)
 	case drained:
 		m.draining = true
 	case ticked:
 		m.tick(now)
 	case ruled:
 		m.ruled(now)
+	case marked:
+		m.marked(now, in)
+	case rewound:
+		m.rewound(now, &r, in)
 	}
 	m.launch(now, &r)
 	return r
@@ -132,7 +141,7 @@ func (m *machine) launch(now time.Time, r *ready) {
 	}
 	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary(), Rules: b.rules}
 	for i, d := range b.drafts {
-		c.Events = append(c.Events, harness.NewEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final()))
+		c.Events = append(c.Events, harness.NewFollowedEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final(), d.followed))
 	}
 	m.flight, m.batch, m.flying, m.cut = *b, batch{}, true, now
 	m.flight.drafts = nil
@@ -149,8 +158,15 @@ func (m *machine) appended(r *ready, in appended) {
 		for _, e := range append(m.flight.effects, m.batch.effects...) {
 			r.effects = append(r.effects, e.refused(in.err)...)
 		}
+		for _, e := range m.keep.held {
+			r.effects = append(r.effects, e.refused(in.err)...)
+		}
+		if w := m.keep.rewinding; w != nil {
+			r.effects = append(r.effects, reply{to: w.from, err: in.err})
+		}
+		m.keep = keeping{}
 		for call, to := range m.asks {
-			r.effects = append(r.effects, decide{to: to, err: in.err})
+			r.effects = append(r.effects, decide{to: to.from, err: in.err})
 			delete(m.asks, call)
 		}
 		r.effects = append(r.effects, die{in.err})
@@ -212,13 +228,14 @@ func (m *machine) stage(now time.Time, p harness.Payload) harness.Seq {
 		last := &b.drafts[len(b.drafts)-1]
 		if last.streams && last.turn == turn && len(last.text)+len(text) <= maxMergedText && continues(last.payload, p) {
 			last.text = append(last.text, text...)
+			last.followed = m.followed
 			b.bytes += len(text)
 			m.fold(m.state.Seq, last.now, turn, p)
 			return m.state.Seq
 		}
 	}
 	seq := m.state.Seq + 1
-	m.batch.drafts = append(m.batch.drafts, draft{now: now, turn: turn, payload: p, text: []byte(text), streams: streams})
+	m.batch.drafts = append(m.batch.drafts, draft{now: now, turn: turn, payload: p, text: []byte(text), streams: streams, followed: m.followed})
 	m.batch.bytes += len(text) + 64
 	m.batch.urgent = m.batch.urgent || !streams
 	m.fold(seq, now, turn, p)
@@ -227,7 +244,7 @@ func (m *machine) stage(now time.Time, p harness.Payload) harness.Seq {
 
 // fold makes a fact part of the state, exactly as the log will tell it.
 func (m *machine) fold(seq harness.Seq, now time.Time, turn harness.TurnID, p harness.Payload) {
-	m.state.Apply(harness.Event{Seq: seq, Session: m.state.Session, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p})
+	m.state.Apply(harness.Event{Seq: seq, Session: m.state.Session, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p, Followed: m.followed})
 }
 
 // full reports whether the engine must wait before it may report more.
@@ -241,7 +258,7 @@ func (m *machine) quiet() bool {
 	if m.dead {
 		return true
 	}
-	if m.flying || len(m.batch.drafts) > 0 || len(m.batch.effects) > 0 || m.engine != "" {
+	if m.flying || len(m.batch.drafts) > 0 || len(m.batch.effects) > 0 || m.engine != "" || m.keep.busy() {
 		return false
 	}
 	for _, a := range m.state.Pending {
@@ -256,7 +273,7 @@ func (m *machine) quiet() bool {
 // A server that stops does not wait for that: the question is durable, and the
 // turn goes on after the next start.
 func (m *machine) stands() bool {
-	return m.state.Status == harness.AwaitingApproval && !m.flying && len(m.batch.drafts) == 0 && len(m.batch.effects) == 0
+	return m.state.Status == harness.AwaitingApproval && !m.flying && !m.keep.busy() && len(m.batch.drafts) == 0 && len(m.batch.effects) == 0
 }
 
 // wakeAt is when the machine next wants a tick; zero if it does not.

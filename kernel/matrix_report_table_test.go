@@ -28,13 +28,13 @@ response: dropped | abandoned cancelling idle late
 response: taken response | live
 retrieval: dropped | abandoned cancelling idle late
 retrieval: taken retrieval | live
-rewind: dropped | abandoned cancelling idle late
-rewind: taken rewind | live
+rewind: refused | abandoned cancelling idle late live
 sandbox_notice: dropped | abandoned cancelling idle late
 sandbox_notice: taken sandbox_notice | live
 session: refused | abandoned cancelling idle late live
 session_checkpoint: dropped | abandoned cancelling idle late
 session_checkpoint: taken session_checkpoint | live
+session_checkpoint/workspace: refused | abandoned cancelling idle late live
 session_state: refused | abandoned cancelling idle late live
 step_progress: dropped | abandoned cancelling idle late
 step_progress: taken step_progress | live

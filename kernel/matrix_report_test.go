@@ -45,30 +45,31 @@ var places = []struct {
 
 func inTool() *scene {
 	s := running()
-	s.do(emitted{s.turn(), &harness.ToolCall{ToolCallID: "closed", Name: "bash"}})
-	s.do(emitted{s.turn(), &harness.ToolOutcome{ToolCallID: "closed", Status: harness.OutcomeOK}})
-	s.do(emitted{s.turn(), &harness.ToolCall{ToolCallID: "open", Name: "bash"}})
+	s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: "closed", Name: "bash"}}})
+	s.do(emitted{s.turn(), report{payload: &harness.ToolOutcome{ToolCallID: "closed", Status: harness.OutcomeOK}}})
+	s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: "open", Name: "bash"}}})
 	return s
 }
 
 // reports are payloads beyond an empty one of each kind.
 var reports = map[string]harness.Payload{
-	"token":               &harness.Token{Text: "x"},
-	"token/new item":      &harness.Token{ItemID: "itm_own", Text: "x"},
-	"thinking":            &harness.Thinking{Text: "x"},
-	"tool_call":           &harness.ToolCall{ToolCallID: "new", Name: "bash"},
-	"tool_call/again":     &harness.ToolCall{ToolCallID: "closed", Name: "bash"},
-	"tool_call/no id":     &harness.ToolCall{Name: "bash"},
-	"tool_log":            &harness.ToolLog{ToolCallID: "open", Text: "x"},
-	"tool_log/closed":     &harness.ToolLog{ToolCallID: "closed", Text: "x"},
-	"tool_result":         &harness.ToolResult{ToolCallID: "open", Output: "x"},
-	"tool_result/closed":  &harness.ToolResult{ToolCallID: "closed", Output: "x"},
-	"tool_outcome":        &harness.ToolOutcome{ToolCallID: "open", Status: harness.OutcomeOK},
-	"tool_outcome/closed": &harness.ToolOutcome{ToolCallID: "closed", Status: harness.OutcomeError},
-	"tool_outcome/none":   &harness.ToolOutcome{ToolCallID: "never", Status: harness.OutcomeOK},
-	"hook_event/cancel":   &harness.HookEvent{Kind: harness.HookCancel},
-	"unknown":             &harness.Unknown{Name: "from_the_future", Raw: []byte(`{"x":1}`)},
-	"unknown/forged":      &harness.Unknown{Name: "turn_end", Raw: []byte(`5`)},
+	"token":                        &harness.Token{Text: "x"},
+	"token/new item":               &harness.Token{ItemID: "itm_own", Text: "x"},
+	"thinking":                     &harness.Thinking{Text: "x"},
+	"tool_call":                    &harness.ToolCall{ToolCallID: "new", Name: "bash"},
+	"tool_call/again":              &harness.ToolCall{ToolCallID: "closed", Name: "bash"},
+	"tool_call/no id":              &harness.ToolCall{Name: "bash"},
+	"tool_log":                     &harness.ToolLog{ToolCallID: "open", Text: "x"},
+	"tool_log/closed":              &harness.ToolLog{ToolCallID: "closed", Text: "x"},
+	"tool_result":                  &harness.ToolResult{ToolCallID: "open", Output: "x"},
+	"tool_result/closed":           &harness.ToolResult{ToolCallID: "closed", Output: "x"},
+	"tool_outcome":                 &harness.ToolOutcome{ToolCallID: "open", Status: harness.OutcomeOK},
+	"tool_outcome/closed":          &harness.ToolOutcome{ToolCallID: "closed", Status: harness.OutcomeError},
+	"tool_outcome/none":            &harness.ToolOutcome{ToolCallID: "never", Status: harness.OutcomeOK},
+	"session_checkpoint/workspace": &harness.SessionCheckpoint{CheckpointType: harness.WorkspaceCheckpoint},
+	"hook_event/cancel":            &harness.HookEvent{Kind: harness.HookCancel},
+	"unknown":                      &harness.Unknown{Name: "from_the_future", Raw: []byte(`{"x":1}`)},
+	"unknown/forged":               &harness.Unknown{Name: "turn_end", Raw: []byte(`5`)},
 }
 
 // Every kind of report is taken, dropped or refused, wherever it arrives.
@@ -91,7 +92,7 @@ func TestEveryReportEverywhere(t *testing.T) {
 			case kernelOwned(p):
 				got[name+" "+pl.name] = "refused"
 				continue
-			case len(s.do(emitted{turn, p})) > 0 || len(s.m.asks) != before:
+			case len(s.do(emitted{turn, report{payload: p}})) > 0 || len(s.m.asks) != before:
 				t.Errorf("%s %s: a report had an effect", name, pl.name)
 			}
 			got[name+" "+pl.name] = strings.Join(append([]string{"taken"}, kinds(s.log[from:])...), " ")

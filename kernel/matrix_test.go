@@ -59,7 +59,7 @@ func (s *scene) turn() harness.TurnID { return s.m.state.Turn.ID }
 
 // ask opens a call and asks about it.
 func (s *scene) ask(call harness.CallID) {
-	s.do(emitted{s.turn(), &harness.ToolCall{ToolCallID: call, Name: "bash"}})
+	s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: call, Name: "bash"}}})
 	s.do(asked{nil, s.turn(), harness.ToolUse{Call: call, Tool: "bash", Access: harness.AccessExecute}})
 }
 
@@ -71,7 +71,7 @@ func opening(p harness.SessionState) []harness.Event {
 func running() *scene {
 	s := newScene(opening(harness.SessionState{}), false)
 	s.submit("first")
-	s.do(emitted{s.turn(), &harness.Token{Text: "hello"}})
+	s.do(emitted{s.turn(), report{payload: &harness.Token{Text: "hello"}}})
 	return s
 }
 

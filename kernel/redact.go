@@ -29,6 +29,8 @@ type TextStream interface {
 	// Flush is what is held back and has to be shown now. The stream remembers
 	// it: if it was the beginning of a secret, the rest is still taken out.
 	Flush() string
+	// Held is how many bytes, at the end of what came, were not shown yet.
+	Held() int
 }
 
 // heard is a command as it is kept. What people say is theirs and stays as it
@@ -56,7 +58,7 @@ func (k *Kernel) heard(cmd harness.Command) harness.Command {
 		c.Title, c.Patch, c.Actor = known(r, c.Title), knownPatch(r, c.Patch), r.Known(c.Actor)
 		return c
 	case harness.Rewind:
-		c.Actor = r.Known(c.Actor)
+		c.ClientKey, c.Actor = r.Known(c.ClientKey), r.Known(c.Actor)
 		return c
 	case harness.Pause:
 		c.ClientKey, c.Actor = r.Known(c.ClientKey), r.Known(c.Actor)

@@ -25,17 +25,30 @@ func (k *Kernel) Remove(ctx context.Context, id harness.SessionID) error {
 		close(hole.loaded)
 		close(hole.done)
 	}()
+	directory := ""
 	for sum, err := range k.store.List(ctx, harness.Filter{Session: id, Limit: 1}) {
 		if err != nil {
 			return err
 		}
+		directory = sum.Directory
 		switch sum.Status {
 		case harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering:
 			return harness.ErrBusy
 		case harness.Idle, harness.Paused, harness.StatusCompleted, harness.StatusFailed, harness.StatusCancelled:
 		}
 	}
-	return store.Remove(ctx, id)
+	if err := store.Remove(ctx, id); err != nil {
+		return err
+	}
+	if f := k.files(directory); f != nil {
+		if err := f.Forget(id); err != nil { // they go when their room is needed
+			k.log.Warn("snapshots of a removed session are left", "session", id, "err", err)
+		}
+	}
+	if k.opts.Shelf == nil {
+		return nil
+	}
+	return k.opts.Shelf.Forget(ctx, id)
 }
 
 // hollow puts a session of no use in the place of id, so that nobody else can

@@ -71,7 +71,7 @@ func (m *machine) ruled(now time.Time) {
 // proceed tries a turn again that has just got the last answer it waited for
 // since its engine was lost.
 func (m *machine) proceed(now time.Time) {
-	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 {
+	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 && m.keep.ending == nil {
 		m.attempt(now)
 	}
 }

@@ -37,12 +37,10 @@ type session struct {
 	stop     context.CancelFunc // ends the running turn
 	cause    error              // why the turn was told to end
 	save     saving
+	filing   filing
 	settling bool
 	log      *slog.Logger
 }
-
-// errShutdown is the cause a turn ends with when the server stops.
-var errShutdown = errors.New("the server is shutting down")
 
 // run owns the session from load to end.
 func (s *session) run(ctx context.Context) {
@@ -57,12 +55,13 @@ func (s *session) run(ctx context.Context) {
 	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
 	s.m.standing = s.k.standing(ctx, state.Directory)
+	s.openFiles()
 	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
 	close(s.loaded)
 	defer s.tail.close()
 	s.k.woke(s.id)
 	s.m.draining = s.k.isDraining()
-	s.carryOut(ctx, s.m.step(time.Now(), recovered{}))
+	s.carryOut(ctx, s.m.step(time.Now(), recovered{alive: s.survives(ctx)}))
 	s.loop(ctx)
 	s.settle()
 	if s.failed != nil || len(s.rung) > 0 {
@@ -113,6 +112,9 @@ func (s *session) loop(ctx context.Context) {
 			in = s.left(e)
 			idle.Reset(s.k.opts.IdleAfter)
 		case in = <-s.appends:
+		case in = <-s.filing.done:
+			s.filing.busy = false
+			idle.Reset(s.k.opts.IdleAfter)
 		case snap := <-s.keeps:
 			s.keep(ctx, snap)
 			continue
@@ -157,8 +159,8 @@ func (s *session) hearOut(ctx context.Context, in input) {
 	default:
 		return
 	}
-	for _, p := range s.host.clean.flush() {
-		s.carryOut(ctx, s.m.step(time.Now(), emitted{s.host.turn, p}))
+	for _, r := range s.host.clean.flush() {
+		s.carryOut(ctx, s.m.step(time.Now(), emitted{s.host.turn, r}))
 	}
 }
 
@@ -170,18 +172,20 @@ func (s *session) settle() {
 	ctx := context.Background()
 	s.m.window, s.m.draining, s.settling = 0, true, true
 	if s.host != nil {
-		s.cause = errShutdown
+		s.cause = harness.ErrShutdown
 		s.stop()
 	}
 	giveUp := time.NewTimer(s.k.opts.CancelGrace)
 	defer giveUp.Stop()
-	for s.host != nil || s.m.flying || s.save.busy {
+	for s.host != nil || s.m.flying || s.save.busy || s.filing.busy {
 		var in input
 		select {
 		case e := <-s.returned:
 			in = s.left(e)
 		case in = <-s.mayReport():
 		case in = <-s.appends:
+		case in = <-s.filing.done:
+			s.filing.busy = false
 		case snap := <-s.keeps:
 			s.keep(ctx, snap)
 			continue
@@ -189,6 +193,9 @@ func (s *session) settle() {
 			s.sealed(r)
 			continue
 		case <-giveUp.C:
+			if s.filing.busy {
+				s.filing.cancel()
+			}
 			if s.host != nil {
 				s.log.Error("engine did not stop", "turn", s.host.turn)
 				s.host = nil
@@ -222,13 +229,18 @@ func (s *session) left(e ended) ended {
 func (s *session) carryOut(ctx context.Context, r ready) {
 	if c := r.commit; c != nil {
 		s.k.wg.Go(func() {
+			began := time.Now()
 			err := s.k.store.Append(context.WithoutCancel(ctx), *c)
+			took := time.Since(began)
 			if err == nil {
 				s.tail.add(c.Events)
 				s.k.shown(s.id, c.Events)
 				s.tail.announce()
 			}
 			s.appends <- appended{c.Events, err}
+			for _, f := range s.k.onCommit {
+				f(*c, took, err)
+			}
 		})
 	}
 	for _, e := range r.effects {
@@ -257,6 +269,10 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 			}
 		case stand:
 			s.k.stand(ctx, e)
+		case mark:
+			s.file(ctx, markFor, func(ctx context.Context) input { return s.mark(ctx, e) })
+		case rewind:
+			s.file(ctx, rewindFor, func(ctx context.Context) input { return s.rewind(ctx, e.cmd) })
 		case die:
 			s.failed = e.err
 			s.log.Error("session ended", "err", e.err)
@@ -271,7 +287,12 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	engine, err := s.k.engine(s.m.state.Engine)
 	turn, cancel := context.WithCancelCause(ctx)
-	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1), clean: newCleaner(s.k.opts.Redact)} // see host.say
+	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1)} // see host.say
+	if read := s.m.state.Turn; t.Attached && read != nil {
+		h.clean = newCleaner(s.k.opts.Redact, read.Followed)
+	} else {
+		h.clean = newCleaner(s.k.opts.Redact, nil)
+	}
 	h.config.Store(&t.Config)
 	s.host, s.cause = h, harness.ErrNotRunning
 	s.stop = func() { cancel(s.cause) }
@@ -281,12 +302,25 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 			err = run(turn, engine, t, h)
 		}
 		h.last()
-		e := ended{turn: t.ID, err: h.clean.err(err), retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), errShutdown)}
+		e := ended{turn: t.ID, err: h.clean.err(err), retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), harness.ErrShutdown)}
 		select {
 		case s.returned <- e:
 		case <-s.done: // the session gave up waiting
 		}
 	}()
+}
+
+// survives reports whether a run goes on that the log knows as under way.
+func (s *session) survives(ctx context.Context) bool {
+	if s.m.state.Turn == nil || s.m.draining {
+		return false
+	}
+	engine, err := s.k.engine(s.m.state.Engine)
+	if err != nil {
+		return false
+	}
+	e, ok := engine.(harness.Survivor)
+	return ok && e.Survives(ctx, s.m.turn())
 }
 
 // run is engine.Run, with a panic turned into the failure of this one turn.

@@ -11,7 +11,7 @@ import (
 
 // next starts the first waiting prompt, if the session is free.
 func (m *machine) next(now time.Time) {
-	if m.state.Turn != nil || len(m.state.Queue) == 0 || m.state.Status == harness.Paused || m.draining {
+	if m.state.Turn != nil || len(m.state.Queue) == 0 || m.state.Status == harness.Paused || m.draining || m.keep.rewinding != nil {
 		return
 	}
 	m.begin(now, harness.TurnID(m.newID(harness.TurnPrefix)), 1, m.state.Queue[0].Fresh)
@@ -26,17 +26,39 @@ func (m *machine) attempt(now time.Time) {
 func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh bool) {
 	m.stage(now, &harness.TurnStart{
 		TurnID: id, ItemID: harness.ItemID(m.newID(harness.ItemPrefix)), Attempt: attempt,
-		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh,
+		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files,
 	})
 	m.engine, m.cancelBy, m.responded = id, time.Time{}, ""
+	if m.keep.asks {
+		m.then(start{m.turn()})
+	} else {
+		m.hold(start{m.turn()})
+	}
+}
+
+// turn is the open turn as an engine is asked to run it.
+func (m *machine) turn() harness.Turn {
+	t := m.state.Turn
 	ref := m.state.EngineRef
-	if fresh && attempt == 1 {
+	if t.Fresh && t.Attempt == 1 {
 		ref = ""
 	}
-	m.then(start{harness.Turn{
-		Session: m.state.Session, ID: id, Attempt: attempt, Parts: m.state.Turn.Prompt.Parts, Fresh: fresh,
-		Directory: m.state.Directory, Ref: ref, Config: m.state.Config,
-	}})
+	return harness.Turn{
+		Session: m.state.Session, ID: t.ID, Attempt: t.Attempt, Parts: t.Prompt.Parts, Fresh: t.Fresh,
+		Directory: m.state.Directory, Ref: ref, Config: m.state.Config, Began: t.Began,
+	}
+}
+
+// follow goes on with a run that outlived the server.
+func (m *machine) follow(now time.Time) {
+	t := m.turn()
+	t.Attached = true
+	m.engine = t.ID
+	m.then(start{t})
+	if m.state.Turn.Cancelling {
+		m.cancelBy = now.Add(m.cancelGrace)
+		m.then(stop{t.ID})
+	}
 }
 
 // live reports whether a report of the engine concerns the turn it runs.
@@ -52,6 +74,8 @@ func (m *machine) emit(now time.Time, in emitted) {
 	if m.state.Turn.Cancelling && !closes(in.payload) {
 		return
 	}
+	m.followed = in.followed
+	defer func() { m.followed = nil }()
 	switch p := in.payload.(type) {
 	case *harness.Token:
 		if p.Text != "" {
@@ -166,21 +190,25 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
 		return
 	}
+	digest := harness.Digest(use.Input)
+	for _, d := range m.state.Decided {
+		if d.Turn == in.turn && d.Call == use.Call && d.Decision.Digest == digest {
+			if m.unkept() {
+				m.tell(question{in.from, use.Access}, d.Decision)
+			} else {
+				m.when(r, m.state.Seq, decide{to: in.from, decision: d.Decision})
+			}
+			return
+		}
+	}
 	if _, ok := m.open(use.Call); !ok {
 		r.effects = append(r.effects, decide{to: in.from, err: fmt.Errorf("ask about call %q, which is not open: %w", use.Call, harness.ErrInvalid)})
 		return
 	}
-	digest := harness.Digest(use.Input)
-	for _, d := range m.state.Decided {
-		if d.Turn == in.turn && d.Call == use.Call && d.Decision.Digest == digest {
-			m.when(r, m.state.Seq, decide{to: in.from, decision: d.Decision})
-			return
-		}
-	}
 	if i := slices.IndexFunc(m.state.Pending, func(a harness.Approval) bool { return a.Call == use.Call }); i >= 0 {
 		a := m.state.Pending[i]
 		if a.Digest == digest {
-			m.asks[use.Call] = in.from
+			m.asks[use.Call] = question{in.from, use.Access}
 			return
 		}
 		// Nobody may decide any more about what is no longer meant.
@@ -193,7 +221,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 			Subject: use.Tool, Outcome: string(v.Outcome), Reason: v.Reason, Source: "policy", PolicyPath: v.Rule,
 			PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
 		})
-		m.then(decide{to: in.from, decision: d})
+		m.tell(question{in.from, use.Access}, d)
 		return
 	}
 	req := &harness.ApprovalRequired{
@@ -203,7 +231,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 	if m.approvalTimeout > 0 {
 		req.Deadline = new(now.Add(m.approvalTimeout).UTC())
 	}
-	m.asks[use.Call] = in.from
+	m.asks[use.Call] = question{in.from, use.Access}
 	m.stage(now, req)
 }
 
@@ -224,7 +252,7 @@ func (m *machine) ended(now time.Time, in ended) {
 	if m.engine != in.turn {
 		return // given up earlier
 	}
-	m.engine, m.cancelBy = "", time.Time{}
+	m.engine, m.cancelBy, m.keep.held = "", time.Time{}, nil
 	clear(m.asks)
 	t := m.state.Turn
 	if t == nil || t.ID != in.turn || in.leave && !t.Cancelling {
@@ -242,7 +270,7 @@ func (m *machine) ended(now time.Time, in ended) {
 		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt, LastError: in.err.Error()})
 		m.attempt(now)
 		for _, u := range unread {
-			m.then(steer{t.ID, u})
+			m.speak(steer{t.ID, u})
 		}
 	default:
 		m.enqueue(now, unread)
@@ -274,18 +302,33 @@ func (m *machine) enqueue(now time.Time, words []said) {
 	}
 }
 
-// endTurn closes everything the turn left open, ends it, and goes on to what
-// waits.
+// endTurn closes everything the turn left open and ends it, when its files are
+// kept.
 func (m *machine) endTurn(now time.Time, status, reason string) {
-	t := m.state.Turn
+	if m.keep.ending != nil {
+		return
+	}
 	m.denyPending(now, status)
 	if status == harness.TurnCompleted {
 		m.closeCalls(now, "")
 	} else {
 		m.closeCalls(now, status)
 	}
-	m.respond(now, t.Item, "", "")
-	m.stage(now, &harness.TurnEnd{TurnID: t.ID, Status: status, Reason: reason})
+	m.respond(now, m.state.Turn.Item, "", "")
+	m.keep.held = nil
+	end := ending{status, reason}
+	if m.keep.marking == nil && !m.owes() {
+		m.endNow(now, end)
+		return
+	}
+	m.keep.ending = &end
+	m.mark(harness.MarkAfter)
+}
+
+// endNow ends the turn and goes on to what waits.
+func (m *machine) endNow(now time.Time, e ending) {
+	m.keep.ending = nil
+	m.stage(now, &harness.TurnEnd{TurnID: m.state.Turn.ID, Status: e.status, Reason: e.reason})
 	if m.state.Pausing {
 		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user", PauseRequested: new(false)})
 	}
@@ -312,15 +355,19 @@ func (m *machine) closeCalls(now time.Time, reason string) {
 }
 
 // recover sees to a turn that was open when the session was loaded: its engine
-// is gone. Approvals stay, and are answerable, unless a rule has come to cover
+// is gone, unless its run outlived the server. Approvals stay, and are answerable, unless a rule has come to cover
 // them.
-func (m *machine) recover(now time.Time) {
+func (m *machine) recover(now time.Time, alive bool) {
 	t := m.state.Turn
 	if t == nil {
 		m.next(now)
 		return
 	}
 	if m.engine != "" || m.draining { // the next start sees to it
+		return
+	}
+	if alive {
+		m.follow(now)
 		return
 	}
 	if t.Cancelling {
@@ -358,7 +405,7 @@ func (m *machine) tick(now time.Time) {
 		m.proceed(now)
 	}
 	if m.engine != "" && !m.cancelBy.IsZero() && !now.Before(m.cancelBy) {
-		m.engine, m.cancelBy = "", time.Time{}
+		m.engine, m.cancelBy, m.keep.held = "", time.Time{}, nil
 		clear(m.asks)
 		if m.state.Turn != nil && m.state.Turn.Cancelling {
 			m.endTurn(now, harness.TurnCancelled, "abandoned")

@@ -16,6 +16,12 @@ func (k *Kernel) OnWake(f func(harness.SessionID)) { k.onWake = append(k.onWake,
 // any verb.
 func (k *Kernel) OnShow(f func(harness.SessionID, []harness.Event)) { k.onShow = append(k.onShow, f) }
 
+// OnCommit adds a function that is called with every commit of an awake session
+// when the store has answered: it must not block. Call it before any verb.
+func (k *Kernel) OnCommit(f func(c harness.Commit, took time.Duration, err error)) {
+	k.onCommit = append(k.onCommit, f)
+}
+
 func (k *Kernel) shown(id harness.SessionID, events []harness.Event) {
 	for _, f := range k.onShow {
 		f(id, events)
@@ -44,6 +50,7 @@ func (k *Kernel) wakeOnce(ctx context.Context, id harness.SessionID) (*session, 
 			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
 			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
 			drain: k.drain, halt: k.halt, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
+			filing: filing{done: make(chan input, 1)},
 		}
 		k.awake[id] = s
 		k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })

@@ -44,6 +44,8 @@ type world struct {
 	book  []harness.Rule // that hold in memory
 	gone  []harness.RuleID
 	rung  bool // the machine is to look at them
+
+	filing effect // the work on files that is under way
 }
 
 type modelEngine struct {
@@ -53,11 +55,15 @@ type modelEngine struct {
 	n       int
 	stopped bool
 	waiting bool // for an answer
+	over    bool // it has returned; nobody hears an answer
 }
 
 type (
-	client  struct{ cmd harness.Command }
-	asking  struct{ engine *modelEngine }
+	client struct{ cmd harness.Command }
+	asking struct {
+		engine *modelEngine
+		access harness.Access
+	}
 	watcher struct{ state *harness.State }
 	ack     struct {
 		receipt harness.Receipt
@@ -120,12 +126,18 @@ func (w *world) boot() {
 	if w.ruling() {
 		w.m.standing = func(made []harness.Rule) []harness.Rule { return slices.Concat(w.book, made) }
 	}
+	w.m.keep.files, w.m.keep.asks = w.keeping(), w.asking()
 	w.carryOut(w.m.step(w.now, recovered{}))
 	w.checkReleased()
 }
 
 // ruling reports whether the world's store keeps rules.
 func (w *world) ruling() bool { return w.seed%4 != 3 }
+
+// keeping reports whether the world's directory keeps its files, asking whether
+// its engine asks before it changes any.
+func (w *world) keeping() bool { return w.seed%5 != 4 }
+func (w *world) asking() bool  { return w.seed%2 == 0 }
 
 func (w *world) seal(st *harness.State) {
 	if w.rng.IntN(2) == 0 {
@@ -244,6 +256,12 @@ func (w *world) effect(e effect) {
 		}) {
 			w.failf("turn %s started before turn_start is durable", e.turn.ID)
 		}
+		if !w.asking() {
+			w.checkKept(e.turn.ID, "the engine was started")
+		}
+		if _, ok := w.filing.(rewind); ok {
+			w.failf("turn %s started during a rewind", e.turn.ID)
+		}
 		w.engine = &modelEngine{turn: e.turn.ID}
 		for _, o := range w.m.state.Turn.Open {
 			w.engine.open = append(w.engine.open, o.ID)
@@ -255,16 +273,30 @@ func (w *world) effect(e effect) {
 		}
 	case decide:
 		a := e.to.(*asking)
+		if a.engine.over {
+			return
+		}
 		if !w.asked[a] {
 			w.failf("the engine was answered twice")
 		}
 		delete(w.asked, a)
 		a.engine.waiting = false
+		if e.err == nil && e.decision.Verdict == harness.Allow && a.access != harness.AccessRead {
+			w.checkKept(a.engine.turn, "a call was allowed")
+		}
 	case stand:
 		if !slices.Contains(w.rules, e.rule) {
 			w.failf("%s holds before it is durable", e.rule.ID)
 		}
 		w.book = append(w.book, e.rule)
+	case mark, rewind:
+		if w.filing != nil {
+			w.failf("files are worked on twice at once")
+		}
+		if _, ok := e.(rewind); ok && w.m.state.Turn != nil {
+			w.failf("a rewind in turn %s", w.m.state.Turn.ID)
+		}
+		w.filing = e
 	case steer, configure:
 	case die:
 		w.failf("the machine died: %v", e.err)
@@ -297,7 +329,7 @@ func (w *world) crash(landed bool) {
 	case w.flight != nil && len(w.flight.Rules) > 0 && w.rng.IntN(2) == 0: // a rule may be durable before its events
 		w.rules = append(w.rules, w.flight.Rules...)
 	}
-	w.flight, w.engine, w.late = nil, nil, nil
+	w.flight, w.engine, w.late, w.filing = nil, nil, nil, nil
 	w.watchers = nil
 	clear(w.clients)
 	clear(w.asked)
@@ -386,6 +418,8 @@ func (w *world) act() {
 		return
 	}
 	switch n := w.rng.IntN(100); {
+	case n < 12 && w.filing != nil:
+		w.filed()
 	case n < 30 && w.flight != nil:
 		events := w.flight.Events
 		w.land()
@@ -424,7 +458,9 @@ func (w *world) clientAct() {
 		key = fmt.Sprintf("key%d", w.rng.IntN(20))
 	}
 	var cmd harness.Command
-	switch w.rng.IntN(12) {
+	switch w.rng.IntN(13) {
+	case 12:
+		cmd = harness.Rewind{Message: "itm_1", DryRun: w.rng.IntN(3) == 0, ClientKey: strings.Replace(key, "key", "rewind", 1)}
 	case 0, 1, 2, 3:
 		cmd = harness.Submit{Parts: text, ClientKey: key, OnBusy: []harness.OnBusy{"", harness.Reject, harness.Enqueue, harness.Interrupt}[w.rng.IntN(4)], Source: harness.FromResume}
 	case 4:
@@ -462,7 +498,7 @@ func (w *world) engineAct(e *modelEngine) {
 	if e.waiting && !e.stopped {
 		return
 	}
-	emit := func(p harness.Payload) { w.step(emitted{e.turn, p}) }
+	emit := func(p harness.Payload) { w.step(emitted{e.turn, report{payload: p}}) }
 	any := func() harness.CallID {
 		if len(e.calls) == 0 || w.rng.IntN(8) == 0 {
 			return harness.CallID(fmt.Sprintf("call%d", w.rng.IntN(6)))
@@ -495,10 +531,10 @@ func (w *world) engineAct(e *modelEngine) {
 	case n < 17:
 		emit(&harness.ToolOutcome{ToolCallID: any(), Status: []string{"ok", "error", "timeout", "denied", "artifact"}[w.rng.IntN(5)]})
 	case n < 19:
-		a := &asking{e}
+		a := &asking{e, []harness.Access{harness.AccessExecute, harness.AccessRead}[w.rng.IntN(8)/7]}
 		w.asked[a] = true
 		e.waiting = true
-		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: tools[w.rng.IntN(len(tools))], Access: harness.AccessExecute}})
+		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: tools[w.rng.IntN(len(tools))], Access: a.access}})
 	default:
 		e.waiting = true
 		w.step(checkpointed{e, e.turn, "ref"})
@@ -506,6 +542,7 @@ func (w *world) engineAct(e *modelEngine) {
 }
 
 func (w *world) end(e *modelEngine, err error) {
+	e.over = true
 	if w.engine == e {
 		w.engine = nil
 	}
@@ -525,7 +562,7 @@ func (w *world) end(e *modelEngine, err error) {
 
 // finish lets everything that is under way end, then checks the whole story.
 func (w *world) finish() {
-	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0 || w.rung; i++ {
+	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0 || w.rung || w.filing != nil; i++ {
 		if i > 10_000 {
 			w.failf("the session never comes to rest")
 		}
@@ -534,6 +571,8 @@ func (w *world) finish() {
 		case w.rung:
 			w.rung = false
 			w.step(ruled{})
+		case w.filing != nil:
+			w.filed()
 		case w.flight != nil:
 			events := w.flight.Events
 			w.land()
@@ -555,6 +594,7 @@ func (w *world) finish() {
 
 func (w *world) checkLog() {
 	w.checkPending()
+	w.checkMarks()
 	ends := map[harness.TurnID]int{}
 	outcomes := map[string]int{}
 	begun := map[string]bool{}
@@ -627,6 +667,12 @@ func (w *world) checkAck(a ack) {
 		key = c.ClientKey
 	case harness.Steer:
 		key = c.ClientKey
+	case harness.Rewind:
+		p, ok := w.log[a.receipt.Seq-1].Payload.(*harness.Rewound)
+		if !ok && c.ClientKey == "" || ok && c.ClientKey == "" && (p.DryRun != c.DryRun || p.ItemID != a.receipt.Item) {
+			w.failf("acknowledged %+v as %+v", a.cmd, w.log[a.receipt.Seq-1].Payload)
+		}
+		return
 	case harness.Answer:
 		return
 	default:

@@ -114,7 +114,7 @@ func (h *Host) interrupt() {
 func (h *Host) turn() harness.Turn {
 	t := h.state.Turn
 	return harness.Turn{
-		Session: h.state.Session, ID: t.ID, Attempt: t.Attempt, Parts: t.Prompt.Parts, Ref: h.state.EngineRef, Config: h.state.Config,
+		Session: h.state.Session, ID: t.ID, Attempt: t.Attempt, Parts: t.Prompt.Parts, Ref: h.state.EngineRef, Config: h.state.Config, Began: t.Began,
 	}
 }
 

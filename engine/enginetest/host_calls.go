@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"harness"
@@ -34,6 +35,21 @@ func (h *Host) Emit(ctx context.Context, p harness.Payload) error {
 	err := h.take(p)
 	h.leave(what)
 	return err
+}
+
+// Follow is Emit: this session never outlives its run.
+func (h *Host) Follow(ctx context.Context, _ uint64, p harness.Payload) error { return h.Emit(ctx, p) }
+
+// History yields the log after a place.
+func (h *Host) History(_ context.Context, after harness.Seq) iter.Seq2[harness.Event, error] {
+	events := h.Events()
+	return func(yield func(harness.Event, error) bool) {
+		for _, e := range events {
+			if e.Seq > after && !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (h *Host) take(p harness.Payload) error {
@@ -144,6 +160,7 @@ func (h *Host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 			return harness.Decision{}, err
 		}
 	}
+	d.Digest = harness.Digest(u.Input) // of what was shown
 	h.Decide(u.Call, d)
 	h.leave(what)
 	return d, nil
@@ -165,6 +182,7 @@ func (h *Host) question(u harness.ToolUse) (d harness.Decision, done bool, err e
 	}
 	for _, e := range slices.Backward(h.state.Decided) {
 		if e.Call == u.Call && e.Turn == h.state.Turn.ID {
+			e.Decision.Digest = harness.Digest(u.Input)
 			return e.Decision, true, nil
 		}
 	}

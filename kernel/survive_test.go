@@ -1,0 +1,167 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"harness"
+	"harness/kernel"
+)
+
+// tape is a run that goes on whoever follows it: its frames come with time.
+type tape struct {
+	frames []harness.Payload
+	began  time.Time
+	gone   bool // nothing is left of it
+	stops  int  // how often it was told to end
+}
+
+const beat = 100 * time.Millisecond
+
+func (t *tape) Abilities() harness.Abilities { return harness.Abilities{Tools: true, Approve: true} }
+
+func (t *tape) Survives(context.Context, harness.Turn) bool { return !t.gone }
+
+// Run follows the tape from its first frame to its end. A question is asked
+// whenever it is passed.
+func (t *tape) Run(ctx context.Context, turn harness.Turn, h harness.Host) error {
+	if !turn.Attached {
+		t.began = time.Now()
+	}
+	defer func() {
+		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), harness.ErrShutdown) {
+			t.stops++
+		}
+	}()
+	for i, p := range t.frames {
+		select {
+		case <-time.After(time.Until(t.began.Add(time.Duration(i) * beat))):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := h.Follow(ctx, uint64(i+1), p); err != nil {
+			return err
+		}
+		if c, ok := p.(*harness.ToolCall); ok {
+			d, err := h.Ask(ctx, harness.ToolUse{Call: c.ToolCallID, Tool: c.Name, Access: harness.AccessExecute})
+			if err != nil {
+				return err
+			}
+			if d.Verdict != harness.Allow {
+				return errors.New("denied")
+			}
+		}
+	}
+	return nil
+}
+
+func (r *rig) lose(e harness.Engine, opts *kernel.Options) *rig {
+	r.t.Helper()
+	c := &rig{t: r.t, mem: r.mem.Clone(), id: r.id}
+	c.bootWith(c.mem, e, opts)
+	if _, err := c.k.Recover(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func song() *tape {
+	return &tape{frames: []harness.Payload{
+		&harness.Token{Text: "one "}, &harness.Token{Text: "two "}, &harness.ToolCall{ToolCallID: "c1", Name: "bash"},
+		&harness.ToolLog{ToolCallID: "c1", Text: "out"}, &harness.ToolResult{ToolCallID: "c1", Output: "out"},
+		&harness.ToolOutcome{ToolCallID: "c1", Status: harness.OutcomeOK}, &harness.Usage{InputTokens: 1}, &harness.Token{Text: "three"},
+	}}
+}
+
+// A run that outlives the server is followed to its end after the next start,
+// wherever the server died: the same conversation, no second attempt.
+func TestARunThatOutlivesTheServerIsFollowedToItsEnd(t *testing.T) {
+	for n := range 10 {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				run := song()
+				r := newRig(t, "", nil)
+				r.bootWith(r.mem, run, &kernel.Options{Window: -1})
+				r.submit("sing")
+				asked := false
+				for range n {
+					time.Sleep(beat) // of the bubble's clock
+					if st := r.state(); len(st.Pending) > 0 && !asked && n%2 == 0 {
+						r.allow()
+						asked = true
+					}
+				}
+				synctest.Wait()
+				c := r.lose(run, &kernel.Options{Window: -1})
+				synctest.Wait()
+				if !asked {
+					c.pending(1)
+					c.allow()
+				}
+				st := c.rest()
+				if got := c.conversation(st); got != "user:sing(complete) assistant:one two three(complete)" {
+					t.Error(got)
+				}
+				if st.Turns != 1 || st.Error != "" || len(st.Messages[1].Calls) != 1 || st.Messages[1].Calls[0].Output.String() != "out" {
+					t.Errorf("%+v", st.Messages[1])
+				}
+			})
+		})
+	}
+}
+
+func TestARunThatIsGoneEndsAsInterrupted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := song()
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, run, nil)
+		r.submit("sing")
+		synctest.Wait()
+		run.gone = true
+		c := r.lose(run, nil)
+		if st := c.rest(); st.Reason != "interrupted" {
+			t.Errorf("%s %q", st.Status, st.Reason)
+		}
+	})
+}
+
+func TestACancelOutlivesTheServer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := song()
+		r := newRig(t, "", nil)
+		hold := make(chan struct{})
+		stuck := &engine{func(a *attempt) error { <-hold; return nil }}
+		r.bootWith(r.mem, stuck, nil)
+		r.submit("sing")
+		synctest.Wait()
+		r.do(harness.Cancel{})
+		run.began = time.Now()
+		c := r.lose(run, nil)
+		if st := c.rest(); st.Status != harness.Idle || run.stops != 1 {
+			t.Errorf("%s, told %d times", st.Status, run.stops)
+		}
+		close(hold)
+	})
+}
+
+// A server that stops leaves the run alone, and finds it again.
+func TestAShutdownLeavesTheRunAlone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := song()
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, run, nil)
+		r.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+		r.submit("sing")
+		time.Sleep(3 * beat)
+		r.k.Close()
+		c := r.lose(run, nil)
+		st := c.rest()
+		if got := c.conversation(st); got != "user:sing(complete) assistant:one two three(complete)" || run.stops != 0 {
+			t.Errorf("%s, told %d times", got, run.stops)
+		}
+	})
+}
