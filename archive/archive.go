@@ -19,6 +19,7 @@ import (
 	"iter"
 
 	"harness"
+	"harness/internal/strict"
 )
 
 // seal is the last line.
@@ -33,6 +34,11 @@ const version = 1
 // maxLine bounds one event of an archive; the largest a session can hold is
 // far below.
 const maxLine = 64 << 20
+
+// envelope is how deep a line is ours and must have one meaning: the event and
+// its payload. What stands in there may be of an engine or a tool, and is kept
+// as it was said.
+const envelope = 2
 
 // Write writes events as an archive.
 func Write(w io.Writer, events iter.Seq2[harness.Event, error]) error {
@@ -94,6 +100,9 @@ func read(r io.Reader, yield func(harness.Event) bool) error {
 		sum.Write([]byte{'\n'})
 		if bytes.HasPrefix(raw, []byte("{")) {
 			raw = bytes.Clone(raw) // an event keeps it; what is none costs no more than its reading
+		}
+		if err := strict.Outer(raw, maxLine, envelope); err != nil {
+			return fmt.Errorf("archive line %d: %w: %w", line, err, harness.ErrCorrupt)
 		}
 		e, err := harness.DecodeEvent(raw)
 		if err != nil {

@@ -100,11 +100,22 @@ func boundBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if limit > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 	}
+	timeBody(w, r, BodyFor)
+	return nil
+}
+
+// timeBody bounds the time that a body may take from now on.
+func timeBody(w http.ResponseWriter, r *http.Request, d time.Duration) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return
+	}
 	rc := http.NewResponseController(w)
-	if rc.SetReadDeadline(time.Now().Add(BodyFor)) == nil {
+	if rc.SetReadDeadline(time.Now().Add(d)) != nil {
+		return // nobody is on the other side
+	}
+	if _, ok := r.Body.(*timed); !ok {
 		r.Body = &timed{ReadCloser: r.Body, rc: rc}
 	}
-	return nil
 }
 
 // Bounds of what is read only to be thrown away: a body that somebody took for
@@ -123,7 +134,6 @@ func throwAway(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	io.CopyN(io.Discard, r.Body, maxAway) // whatever is left, or wrong, the answer is the same
-	rc.SetReadDeadline(time.Time{})       // it could be set, so it can be ended
 }
 
 // timed ends the time limit with the body, because the answer may take longer.

@@ -25,7 +25,7 @@ func BenchmarkGateDo(b *testing.B) {
 	var cmd harness.Command = harness.Pause{}
 	for _, role := range []harness.CallerRole{harness.Operator, harness.Admin} {
 		b.Run(string(role), func(b *testing.B) {
-			g := gateway.New(instant{w.k}, nil)
+			g := gateway.New(instant{w.k}, &gateway.Options{Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
 			ctx := as(b, "alice", role)
 			id := w.create("alice")
 			b.ReportAllocs()
@@ -45,7 +45,7 @@ func TestOwnersAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 20,000 sessions")
 	}
-	w := newWorld(t)
+	w := newWorld(t, gateway.Quotas{Sessions: -1, CommandBurst: -1})
 	ctx := as(t, "alice", harness.Operator)
 	for i := range gateway.MaxOwners + 4000 {
 		if _, err := w.g.Create(ctx, harness.NewSession{ID: harness.SessionID(fmt.Sprintf("s%d", i))}); err != nil {

@@ -106,6 +106,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := &line{ResponseWriter: w, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
 	defer e.log(line, r)
 	secureHeaders(w.Header(), e.names)
+	timeBody(line, r, awayFor) // whatever is answered: what is left of a body is waited for before that
 	if err := e.admit(r); err != nil {
 		refuse(line, err)
 		return

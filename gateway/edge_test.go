@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"harness"
@@ -59,7 +60,7 @@ func newSite(t testing.TB, auth gateway.AuthOptions, opts gateway.EdgeOptions) *
 	}
 	s.tokens = openTokens(t, s.dir, nil)
 	s.token, _, _ = gateway.FirstToken(s.dir)
-	s.logins = gateway.NewLogins(names)
+	s.logins = gateway.NewLogins(names, nil)
 	auth.Tokens, auth.Logins = s.tokens, s.logins
 	s.auth = gateway.NewAuth(names, auth)
 	opts.Access = slog.New(slog.NewJSONHandler(locked{s.mu, s.access}, nil))
@@ -523,4 +524,68 @@ func TestEveryLimitHasAReasonAndAnAnswer(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
+}
+
+// TestTheRatesOfTheEdgeAreExact: as many at once as the limit says, not one
+// more, and one for each step of time after that.
+func TestTheRatesOfTheEdgeAreExact(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		names, err := gateway.NewNames(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7717}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		tokens := openTokens(t, dir, nil)
+		token, _, _ := gateway.FirstToken(dir)
+		e := gateway.NewEdge(names, gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens}), nil)
+		fine := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+		e.Handle(gateway.Route{Pattern: "GET /open", Public: true}, fine)
+		e.Handle(gateway.Route{Pattern: "GET /look"}, fine)
+		get := func(path, token, from string) int {
+			r := httptest.NewRequest("GET", "http://localhost:7717"+path, nil)
+			r.RemoteAddr = from
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			w := httptest.NewRecorder()
+			e.ServeHTTP(w, r)
+			if w.Code == 429 && w.Header().Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+			return w.Code
+		}
+		for name, c := range map[string]struct {
+			path, token string
+			burst       int
+			every       time.Duration
+			ok          int
+		}{
+			"strangers": {"/open", "", gateway.StrangerBurst, gateway.StrangerEvery, 200},
+			"callers":   {"/look", token, gateway.CallerBurst, gateway.CallerEvery, 200},
+			"failures":  {"/look", gateway.TokenPrefix + "wrong", gateway.FailBurst, gateway.FailEvery, 401},
+		} {
+			ask := func() int { return get(c.path, c.token, "10.1.1.1:5") }
+			for i := range c.burst {
+				if got := ask(); got != c.ok {
+					t.Fatalf("%s: the %d. of %d: %d", name, i+1, c.burst, got)
+				}
+			}
+			for range 3 {
+				if got := ask(); got != 429 {
+					t.Errorf("%s: one more: %d", name, got)
+				}
+			}
+			if got := get("/open", "", "10.2.2.2:5"); got != 200 {
+				t.Errorf("%s: somebody else: %d", name, got)
+			}
+			<-time.After(c.every)
+			if got := ask(); got != c.ok {
+				t.Errorf("%s: a step later: %d", name, got)
+			}
+			if got := ask(); got != 429 {
+				t.Errorf("%s: and one more: %d", name, got)
+			}
+		}
+	})
 }

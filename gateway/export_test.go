@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"time"
+
+	"harness"
 )
 
 // MaxOwners is the bound of remembered owners.
@@ -40,3 +42,27 @@ func (m Meter) Wait(now time.Time, who string) time.Duration {
 
 // Party is whom an address counts as.
 func Party(remote string) string { return party(remote) }
+
+// MaxCounts is the bound of counted users, and Counted how many there are.
+const MaxCounts = maxCounts
+
+func (g *Gate) Counted() int {
+	g.census.mu.Lock()
+	defer g.census.mu.Unlock()
+	return len(g.census.users)
+}
+
+// MaxLogins is the bound of logins, and CallerOf whose browser sends a request.
+const MaxLogins = maxLogins
+
+func (l *Logins) CallerOf(r *http.Request) (harness.Caller, bool) { return l.caller(r) }
+
+// The rates of the edge.
+const (
+	StrangerBurst, StrangerEvery = strangerBurst, strangerEvery
+	CallerBurst, CallerEvery     = callerBurst, callerEvery
+	FailBurst, FailEvery         = failBurst, failEvery
+)
+
+// AwayFor is how long what is left of a refused body may take.
+const AwayFor = awayFor

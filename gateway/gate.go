@@ -35,13 +35,22 @@ type remover interface {
 // its context is ([harness.CallerOf]) and whether the table lets it. Without a
 // caller the answer is ErrUnauthenticated; to one whose role does not allow it,
 // ErrForbidden, whatever it named; to one that names a session of another user,
-// ErrNotFound, as if there were none. It keeps nothing but the owners of
-// sessions that were asked for lately.
+// ErrNotFound, as if there were none; to a user that wants more than its
+// [Quotas], ErrTooMany or ErrQuota. It keeps nothing but the owners of sessions
+// that were asked for lately, and how much users have of the server.
 type Gate struct {
 	k      sessions
 	owners *owners
 	audit  func(Record)
 	roots  *Roots
+	quotas Quotas
+
+	census   *census
+	commands *meter
+	told     *meter // who was told in the audit that it is refused commands
+	sockets  holds
+	streams  holds
+	lines    holds
 }
 
 // Options are the gate's settings. The zero value works.
@@ -52,6 +61,8 @@ type Options struct {
 	// Roots are where new sessions may work that say where; those of callers
 	// that may act for others may work anywhere. Default: everywhere.
 	Roots *Roots
+	// Quotas bound each user that is no admin.
+	Quotas Quotas
 }
 
 // New makes a gate before k. Sessions are made and removed through the gate
@@ -59,11 +70,15 @@ type Options struct {
 func New(k sessions, opts *Options) *Gate {
 	g := &Gate{k: k, owners: newOwners(), audit: func(Record) {}}
 	if opts != nil {
-		g.roots = opts.Roots
+		g.roots, g.quotas = opts.Roots, opts.Quotas
 		if opts.Audit != nil {
 			g.audit = opts.Audit
 		}
 	}
+	g.quotas = g.quotas.withDefaults()
+	g.census = newCensus(g.count)
+	g.commands = newMeter(g.quotas.CommandBurst, g.quotas.CommandEvery)
+	g.told = newMeter(1, tellEvery)
 	return g
 }
 
@@ -124,8 +139,12 @@ func (g *Gate) User(ctx context.Context, named string) (string, error) {
 	return named, nil
 }
 
-// Forget says that a session may have been removed by other ways than the gate.
-func (g *Gate) Forget(id harness.SessionID) { g.owners.forget(id) }
+// Forget says that a session may have been removed or made by other ways than
+// the gate.
+func (g *Gate) Forget(id harness.SessionID) {
+	g.owners.forget(id)
+	g.census.again()
+}
 
 // callerFor is the caller of ctx, if it is somebody whose role allows a.
 func callerFor(ctx context.Context, a Action) (harness.Caller, error) {
@@ -222,7 +241,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})
 		return "", err
 	}
-	id, err := g.k.Create(ctx, n)
+	id, err := g.make(ctx, c, n)
 	if err != nil {
 		if n.From != nil {
 			g.seen(n.From.Session, err)
@@ -255,6 +274,9 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 	if err != nil {
 		return harness.Receipt{}, err
 	}
+	if err := g.pace(c, first, id); err != nil {
+		return harness.Receipt{}, err
+	}
 	r, err := g.k.Do(ctx, id, by(cmd, c))
 	if table[also].audited {
 		g.audit(record(c, also, id, cmd, err))
@@ -281,11 +303,22 @@ func (g *Gate) Remove(ctx context.Context, id harness.SessionID) error {
 	if err != nil {
 		return err
 	}
+	if err := g.pace(c, Remove, id); err != nil {
+		return err
+	}
 	k, ok := g.k.(remover)
 	if !ok {
 		return fmt.Errorf("this server keeps sessions for ever: %w", harness.ErrUnsupported)
 	}
+	user := c.User
+	if Allows(c.Role, ForOther) {
+		sum, _ := g.look(ctx, id) // one that is not there is nobody's
+		user = sum.User
+	}
 	err = k.Remove(ctx, id)
+	if err == nil {
+		g.census.change(user, -1)
+	}
 	g.owners.forget(id)
 	g.audit(Record{Caller: c, Action: Remove, Session: id, Err: err})
 	return err

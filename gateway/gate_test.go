@@ -29,7 +29,7 @@ type world struct {
 	audits []gateway.Record
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB, quotas ...gateway.Quotas) *world {
 	t.Helper()
 	s, err := script.Parse("ask bash c1 {\"command\":\"ls\"} => files\nsay after")
 	if err != nil {
@@ -37,11 +37,15 @@ func newWorld(t testing.TB) *world {
 	}
 	w := &world{t: t, k: kernel.New(memory.New(), map[string]harness.Engine{"e": script.New(s, nil)}, &kernel.Options{Engine: "e", Directory: "/w"})}
 	t.Cleanup(func() { w.k.Close() })
-	w.g = gateway.New(w.k, &gateway.Options{Audit: func(r gateway.Record) {
+	opts := &gateway.Options{Audit: func(r gateway.Record) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.audits = append(w.audits, r)
-	}})
+	}}
+	if len(quotas) > 0 {
+		opts.Quotas = quotas[0]
+	}
+	w.g = gateway.New(w.k, opts)
 	return w
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
@@ -31,6 +32,13 @@ func (e Exposure) Check() error {
 		return fmt.Errorf("address %s: others could read along; give it a certificate, or say that it is behind a proxy that has one, or listen on 127.0.0.1: %w", e.Addr, harness.ErrInvalid)
 	}
 	return nil
+}
+
+// Listen opens a TCP address. A peer that has vanished without a word is noticed
+// by the system, whatever the connection is used for.
+func Listen(ctx context.Context, addr string) (net.Listener, error) {
+	c := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepIdle, Interval: keepEvery, Count: keepTries}}
+	return c.Listen(ctx, "tcp", addr)
 }
 
 // loopbackHost reports whether a host is this machine by itself. An empty one

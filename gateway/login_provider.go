@@ -81,7 +81,7 @@ func (f *flows) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	for len(f.open) >= maxFlows {
-		evict(f.open, func(o *flow) time.Time { return o.until })
+		delete(f.open, first(f.open, func(o *flow) time.Time { return o.until }))
 	}
 	f.open[sha256.Sum256([]byte(state))] = o
 	f.mu.Unlock()

@@ -23,10 +23,12 @@ const (
 // browsers that were had for one. Nothing of either is kept but its hash.
 type Logins struct {
 	names *Names
+	onEnd func(login string)
 
 	mu    sync.Mutex // guards what follows
 	codes map[[32]byte]*code
 	open  map[[32]byte]*login
+	ended []string // of which onEnd has not been told
 }
 
 type code struct {
@@ -42,9 +44,14 @@ type login struct {
 	last   time.Time // when it was used
 }
 
-// NewLogins has no logins, on the server that has these names.
-func NewLogins(names *Names) *Logins {
-	return &Logins{names: names, codes: map[[32]byte]*code{}, open: map[[32]byte]*login{}}
+// NewLogins has no logins, on the server that has these names. onEnd, which may
+// be nil, is told of each login that ends before its time, by [harness.Caller]'s
+// name for it, so that what was opened with it can be closed.
+func NewLogins(names *Names, onEnd func(login string)) *Logins {
+	if onEnd == nil {
+		onEnd = func(string) {}
+	}
+	return &Logins{names: names, onEnd: onEnd, codes: map[[32]byte]*code{}, open: map[[32]byte]*login{}}
 }
 
 // Code is a new code for a caller. It belongs behind the # of a URL, where no
@@ -60,22 +67,40 @@ func (l *Logins) Code(c harness.Caller) string {
 		}
 	}
 	for len(l.codes) >= maxCodes {
-		evict(l.codes, func(o *code) time.Time { return o.until })
+		delete(l.codes, first(l.codes, func(o *code) time.Time { return o.until }))
 	}
 	l.codes[sha256.Sum256([]byte(s))] = &code{caller: c, until: now.Add(codeFor)}
 	return s
 }
 
-// evict takes the first by time out of a table.
-func evict[T any](table map[[32]byte]*T, when func(*T) time.Time) {
-	var first [32]byte
+// first is the first by time of a table.
+func first[T any](table map[[32]byte]*T, when func(*T) time.Time) (key [32]byte) {
 	var found *T
 	for h, v := range table {
 		if found == nil || when(v).Before(when(found)) {
-			first, found = h, v
+			key, found = h, v
 		}
 	}
-	delete(table, first)
+	return key
+}
+
+// end ends a login, if there is one.
+func (l *Logins) end(key [32]byte) {
+	if o := l.open[key]; o != nil {
+		delete(l.open, key)
+		l.ended = append(l.ended, o.caller.Login)
+	}
+}
+
+// tell tells of the logins that have ended.
+func (l *Logins) tell() {
+	l.mu.Lock()
+	ended := l.ended
+	l.ended = nil
+	l.mu.Unlock()
+	for _, login := range ended {
+		l.onEnd(login)
+	}
 }
 
 // Exchange gives a login for a code: once, in time. A code that comes a second
@@ -83,6 +108,7 @@ func evict[T any](table map[[32]byte]*T, when func(*T) time.Time) {
 // the login of the first ends as well.
 func (l *Logins) Exchange(s string) (secret string, c harness.Caller, ok bool) {
 	now := time.Now()
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.codes[sha256.Sum256([]byte(s))]
@@ -91,7 +117,7 @@ func (l *Logins) Exchange(s string) (secret string, c harness.Caller, ok bool) {
 		return "", harness.Caller{}, false
 	case !k.used.IsZero():
 		if now.Sub(k.used) < replayGrace {
-			delete(l.open, k.login)
+			l.end(k.login)
 		}
 		return "", harness.Caller{}, false
 	}
@@ -103,6 +129,7 @@ func (l *Logins) Exchange(s string) (secret string, c harness.Caller, ok bool) {
 // Begin is a login without a code, for a caller that an identity provider
 // vouches for.
 func (l *Logins) Begin(c harness.Caller) (secret string) {
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.begin(time.Now(), c)
@@ -111,17 +138,17 @@ func (l *Logins) Begin(c harness.Caller) (secret string) {
 func (l *Logins) begin(now time.Time, c harness.Caller) string {
 	for h, o := range l.open {
 		if !o.valid(now) {
-			delete(l.open, h)
+			l.end(h)
 		}
 	}
 	for len(l.open) >= maxLogins {
-		evict(l.open, func(o *login) time.Time { return o.last })
+		l.end(first(l.open, func(o *login) time.Time { return o.last }))
 	}
 	until := now.Add(loginFor)
 	if !c.Expires.IsZero() && c.Expires.Before(until) {
 		until = c.Expires
 	}
-	c.Expires = until
+	c.Login, c.Expires = random(8), until
 	s := random(32)
 	l.open[sha256.Sum256([]byte(s))] = &login{caller: c, until: until, last: now}
 	return s
@@ -137,6 +164,7 @@ func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
 	}
 	now := time.Now()
 	h := sha256.Sum256([]byte(cookies[0].Value))
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.open[h]
@@ -144,29 +172,31 @@ func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
 		return harness.Caller{}, false
 	}
 	if !o.valid(now) {
-		delete(l.open, h)
+		l.end(h)
 		return harness.Caller{}, false
 	}
 	o.last = now
 	return o.caller, true
 }
 
-// End logs the browser of a request out.
+// End logs the browser of a request out, and ends what it has open.
 func (l *Logins) End(r *http.Request) {
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range r.CookiesNamed(l.CookieName()) {
-		delete(l.open, sha256.Sum256([]byte(c.Value)))
+		l.end(sha256.Sum256([]byte(c.Value)))
 	}
 }
 
 // EndOf logs out every browser that came with a credential of this name.
 func (l *Logins) EndOf(name string) {
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for h, o := range l.open {
 		if o.caller.Name == name {
-			delete(l.open, h)
+			l.end(h)
 		}
 	}
 	for h, k := range l.codes {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,7 +101,7 @@ func bareLogins(t testing.TB, secure bool) *gateway.Logins {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gateway.NewLogins(names)
+	return gateway.NewLogins(names, nil)
 }
 
 func known(l *gateway.Logins, secret string) bool {
@@ -206,4 +207,74 @@ func TestNextIsOnThisServer(t *testing.T) {
 			t.Errorf("%q: %q, want %q", next, got, want)
 		}
 	}
+}
+
+// TestTheEndOfALoginIsTold, by the name that its caller has, and of no other:
+// when it is logged out, when its code was used twice, when its token is
+// revoked, and when there is no room for it.
+func TestTheEndOfALoginIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		names, err := gateway.NewNames(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ended []string
+		l := gateway.NewLogins(names, func(login string) { ended = append(ended, login) })
+		ada := harness.Caller{Name: "laptop", User: "ada", Role: harness.Operator}
+		request := func(secret string) *http.Request {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.AddCookie(&http.Cookie{Name: l.CookieName(), Value: secret})
+			return r
+		}
+		open := func() (*http.Request, string) {
+			r := request(l.Begin(ada))
+			c, ok := l.CallerOf(r)
+			if !ok || c.Login == "" || c.Name != ada.Name {
+				t.Fatalf("the caller is %+v", c)
+			}
+			return r, c.Login
+		}
+		told := func(what string, want ...string) {
+			t.Helper()
+			if !slices.Equal(ended, want) {
+				t.Errorf("%s: told of %v, want %v", what, ended, want)
+			}
+			ended = nil
+		}
+		one, first := open()
+		_, second := open()
+		if first == second {
+			t.Error("two logins have one name")
+		}
+		l.End(one)
+		l.End(one)
+		told("logged out", first)
+
+		code := l.Code(ada)
+		secret, _, _ := l.Exchange(code)
+		c, _ := l.CallerOf(request(secret))
+		told("logged in")
+		if _, _, ok := l.Exchange(code); ok {
+			t.Error("the code is good twice")
+		}
+		told("its code came twice", c.Login)
+
+		l.EndOf("phone")
+		told("another token was revoked")
+		l.EndOf("laptop")
+		told("revoked", second)
+
+		oldest, third := open()
+		<-time.After(time.Second)
+		for l.Len() < gateway.MaxLogins {
+			l.Begin(ada)
+		}
+		told("room for all")
+		l.Begin(ada)
+		told("one too many", third)
+		if _, ok := l.CallerOf(oldest); ok {
+			t.Error("it is still open")
+		}
+	})
 }

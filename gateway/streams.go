@@ -134,6 +134,9 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 	if err != nil {
 		return err
 	}
+	if err := g.pace(c, Revoke, ""); err != nil {
+		return err
+	}
 	seen := Allows(c.Role, ForOther)
 	if !seen {
 		for r, err := range g.Rules(ctx, "") {

@@ -86,10 +86,12 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 		want time.Duration
 		says string
 	}{
-		"head": {"GET /healthz HTTP/1.1\r\nHost: localhost:7717\r\nX-Slow: ", gateway.HeaderFor, ""},
-		"body": {"POST /act HTTP/1.1\r\nHost: localhost:7717\r\nContent-Length: 10\r\n\r\nabc", gateway.BodyFor, "408"},
-		"idle": {"GET /healthz HTTP/1.1\r\nHost: localhost:7717\r\n\r\n", gateway.IdleFor, "200"},
-		"long": {"POST /long HTTP/1.1\r\nHost: localhost:7717\r\nContent-Length: 3\r\n\r\nabc", time.Hour + gateway.IdleFor, "200"},
+		"head":                 {"GET /healthz HTTP/1.1\r\nHost: localhost:7717\r\nX-Slow: ", gateway.HeaderFor, ""},
+		"body":                 {"POST /act HTTP/1.1\r\nHost: localhost:7717\r\nContent-Length: 10\r\n\r\nabc", gateway.BodyFor, "408"},
+		"refused, with a body": {"POST /act HTTP/1.1\r\nHost: evil\r\nContent-Length: 10\r\n\r\nabc", gateway.AwayFor, "421"},
+		"a body nobody reads":  {"POST /unread HTTP/1.1\r\nHost: localhost:7717\r\nContent-Length: 10\r\n\r\nabc", gateway.BodyFor, "done"},
+		"idle":                 {"GET /healthz HTTP/1.1\r\nHost: localhost:7717\r\n\r\n", gateway.IdleFor, "200"},
+		"long":                 {"POST /long HTTP/1.1\r\nHost: localhost:7717\r\nContent-Length: 3\r\n\r\nabc", time.Hour + gateway.IdleFor, "200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +108,7 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 						w.WriteHeader(http.StatusRequestTimeout)
 					}
 				}))
+				e.Handle(gateway.Route{Pattern: "POST /unread"}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "done") }))
 				e.Handle(gateway.Route{Pattern: "POST /long"}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					io.ReadAll(r.Body)
 					time.Sleep(time.Hour) // sleep: the bubble's clock is what is tested

@@ -52,7 +52,8 @@ func (f Facts) With(more Facts) Facts {
 	return all
 }
 
-// KnownFacts are list prices as published by the providers, without discounts.
+// KnownFacts are list prices as published by the providers, without discounts,
+// as of June 2026; those of Claude 4.6 and GPT-5 as of March.
 // A model that is not here has no price until a configuration gives it one.
 func KnownFacts() Facts {
 	claude := func(window int64, in, out float64, upTo int64) Fact {
@@ -65,6 +66,8 @@ func KnownFacts() Facts {
 		"anthropic/claude-opus-4":     claude(200_000, 15, 75, 0),
 		"anthropic/claude-opus-4-1":   claude(200_000, 15, 75, 0),
 		"anthropic/claude-opus-4-5":   claude(200_000, 5, 25, 0),
+		"anthropic/claude-opus-4-6":   claude(1_000_000, 5, 25, 0),
+		"anthropic/claude-sonnet-4-6": claude(1_000_000, 3, 15, 0),
 		"anthropic/claude-sonnet-4":   claude(200_000, 3, 15, 200_000),
 		"anthropic/claude-sonnet-4-5": claude(200_000, 3, 15, 200_000),
 		"anthropic/claude-haiku-4-5":  claude(200_000, 1, 5, 0),

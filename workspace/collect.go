@@ -22,11 +22,12 @@ type Collected struct {
 // Collect frees what no mark needs. If the rest still takes more than seven
 // eighths of Bounds.Disk, the oldest marks go until it takes less, but never
 // the last two of a session. It waits for snapshots under way, at most until
-// ctx ends; snapshots wait for it.
+// ctx ends; snapshots wait for it. If ctx ends in the middle nothing is lost but
+// the work.
 func (t *Tree) Collect(ctx context.Context) (Collected, error) {
 	var sum Collected
 	for {
-		c, err := object.Collect(ctx, t.objects(), t.storeOptions(), t.reach)
+		c, err := object.Collect(ctx, t.objects(), t.storeOptions(), func(s *object.Store, keep func(object.ID) bool) error { return t.reach(ctx, s, keep) })
 		sum.Pieces, sum.Freed, sum.Packs, sum.Rewrote = sum.Pieces+c.Pieces, sum.Freed+c.Freed, c.Packs, sum.Rewrote+c.Rewrote
 		if err != nil {
 			return sum, err
@@ -43,12 +44,15 @@ func (t *Tree) Collect(ctx context.Context) (Collected, error) {
 }
 
 // reach names everything that marks and the index need.
-func (t *Tree) reach(s *object.Store, keep func(object.ID) bool) error {
+func (t *Tree) reach(ctx context.Context, s *object.Store, keep func(object.ID) bool) error {
 	t.sweepTemporary()
 	var walk func(id object.ID) error
 	walk = func(id object.ID) error {
 		if !keep(id) {
 			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		entries, err := entriesOf(s, id)
 		if err != nil {
@@ -87,7 +91,7 @@ func (t *Tree) reach(s *object.Store, keep func(object.ID) bool) error {
 		}
 	}
 	if index := loadIndex(t.index()); index != nil {
-		if err := walk(index.id); err != nil { // it only saves work
+		if err := walk(index.id); err != nil && ctx.Err() == nil { // it only saves work
 			os.Remove(t.index())
 		}
 	}

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -156,18 +157,28 @@ func TestRewinderSpeaksOfTheWholeResult(t *testing.T) {
 	t.Parallel()
 	tree, dir := open(t, nil)
 	put(t, dir, "a", "1\n2\n", "odd\nname\xff", "x\n")
-	s := workspace.Session{Tree: tree, ID: session}
-	var r harness.Rewinder = s
-	mark, err := r.Mark(t.Context())
+	var r harness.Rewinder = workspace.NewFiles(tree)
+	mark, err := r.Mark(t.Context(), session, harness.MarkBefore)
 	must(t, err)
-	put(t, dir, "a", "1\n", "odd\nname\xff", "y\n")
-	_, err = s.End(t.Context())
+	put(t, dir, "a", "1\n", "odd\nname\xff", "y\n", "new", "1\n2\n3\n")
+	_, err = r.Mark(t.Context(), session, harness.MarkAfter)
 	must(t, err)
+	put(t, dir, "mine", "outside\n")
 	for _, dry := range []bool{true, false} {
-		got, err := r.Rewind(t.Context(), mark, dry)
+		got, err := r.Rewind(t.Context(), harness.Rewinding{Session: session, Mark: mark.ID, DryRun: dry})
 		must(t, err)
-		if strings.Join(got.FilesChanged, " ") != `a "odd\nname\xff"` || got.DryRun != dry || got.Insertions != 2 || got.Deletions != 1 {
-			t.Errorf("%+v", got)
+		if (got.Safety == "") != dry || (got.After == "") != dry {
+			t.Errorf("dry %v: safety %q, after %q", dry, got.Safety, got.After)
+		}
+		got.Safety, got.After = "", ""
+		want := harness.Rewound{
+			DryRun: dry, FilesChanged: []string{"a", `"odd\nname\xff"`, "new"}, Insertions: 2, Deletions: 4, Conflicts: []string{"mine"},
+			Restore:  []harness.RewoundFile{{Path: "a", Insertions: 1}, {Path: `"odd\nname\xff"`, Insertions: 1, Deletions: 1}},
+			Delete:   []harness.RewoundFile{{Path: "new", Deletions: 3}},
+			Conflict: []harness.RewoundFile{{Path: "mine", Deletions: 1, Reason: workspace.SinceLastTurn}},
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 	}
 }

@@ -78,6 +78,9 @@ func (t *Tree) alone(ctx context.Context) (release func() error, err error) {
 
 // settle returns when no rewind is under way and none is left half done.
 func (t *Tree) settle(ctx context.Context) error {
+	if err := t.prepare(); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(t.journal()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

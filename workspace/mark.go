@@ -18,13 +18,12 @@ import (
 	"harness/workspace/object"
 )
 
-// Phase says what a session did when it took a mark. What changes between an
-// After and the next Before, nobody of the session changed.
-type Phase string
+// Phase says what a session did when it took a mark.
+type Phase = harness.MarkPhase
 
 const (
-	Before Phase = "before" // the session begins to change files: the start of a turn
-	After  Phase = "after"  // it has stopped: the end of a turn
+	Before = harness.MarkBefore // the session begins to change files: the start of a turn
+	After  = harness.MarkAfter  // it has stopped: the end of a turn
 )
 
 // Mark is a snapshot.
@@ -100,6 +99,9 @@ func (t *Tree) ids(session harness.SessionID) ([]string, error) {
 // sessions returns the sessions that have marks in the tree.
 func (t *Tree) sessions() ([]harness.SessionID, error) {
 	entries, err := os.ReadDir(filepath.Join(t.data, "marks"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	var list []harness.SessionID
 	for _, e := range entries {
 		if id, err := harness.ParseSessionID(e.Name()); err == nil && e.IsDir() {

@@ -136,7 +136,7 @@ func (r *restorer) restore(c Change) error {
 			return err
 		}
 		if err = r.unchanged(f, name, present); err == nil { // writing took its time
-			err = f.Move(r.stage, staged, name)
+			err = r.place(f, staged, name, present)
 		}
 		if err != nil {
 			r.stage.Remove(staged, false)

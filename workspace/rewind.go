@@ -28,7 +28,14 @@ type Result struct {
 // with the rest and returns an error with the result. If ctx ends, or the
 // process, in the middle, the next use of the tree finishes it.
 func (t *Tree) Rewind(ctx context.Context, session harness.SessionID, mark string, force bool) (Result, error) {
+	return t.rewindOf(ctx, session, nil, mark, force)
+}
+
+func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, lineage Lineage, mark string, force bool) (Result, error) {
 	if err := harness.CheckID("session id", string(session)); err != nil {
+		return Result{}, err
+	}
+	if err := t.prepare(); err != nil {
 		return Result{}, err
 	}
 	release, err := t.alone(ctx)
@@ -54,7 +61,7 @@ func (t *Tree) Rewind(ctx context.Context, session harness.SessionID, mark strin
 	}
 	touched := map[string]string{}
 	if !force {
-		if touched, err = t.touched(s, session, target, want, now.id); err != nil {
+		if touched, err = t.touched(s, session, lineage, target, want, now.id); err != nil {
 			return Result{}, err
 		}
 	}

@@ -5,11 +5,17 @@ import (
 	"io/fs"
 	"math"
 	"strconv"
+
+	"harness/workspace/folder"
 )
 
-// unstage removes the stage, on which nothing is left.
+// unstage removes the stage, on which at most a spare file is left.
 func (r *restorer) unstage() {
 	if r.stage != nil {
+		if r.spare != "" {
+			r.stage.Remove(r.spare, false)
+			r.spare = ""
+		}
 		r.stage.Close()
 		r.root.Remove(r.temp, true)
 		r.stage = nil
@@ -28,12 +34,54 @@ func (r *restorer) make(want *Entry, data []byte) (name string, err error) {
 			return "", err
 		}
 	}
+	if spare := r.spare; spare != "" && want.Kind == File {
+		r.spare = ""
+		ok, err := r.stage.Refill(spare, data, want.Mode)
+		if ok && err == nil {
+			return spare, nil
+		}
+		if err := errors.Join(err, r.stage.Remove(spare, false)); err != nil {
+			return "", err
+		}
+	}
 	r.count++
 	name = strconv.Itoa(r.count)
 	if want.Kind == Link {
 		return name, r.stage.Symlink(want.Target, name)
 	}
 	return name, r.stage.Create(name, data, want.Mode)
+}
+
+// place gives what was made on the stage its name in f, at one instant. The file
+// that had the name and that the plan saw, if c says so, may then be made another
+// one; a different one gets its name back.
+func (r *restorer) place(f *folder.Folder, staged, name string, c Change) error {
+	if c.now == nil || c.now.Kind != File || r.moves {
+		return f.Move(r.stage, staged, name)
+	}
+	err := f.Swap(r.stage, staged, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		r.moves = true
+		return f.Move(r.stage, staged, name)
+	}
+	if err != nil {
+		return err
+	}
+	old, err := r.stage.Stat(staged)
+	if err != nil {
+		return err
+	}
+	if n := r.now.find(c.path); n == nil || old.Kind != folder.File || old.Inode != n.inode || old.Mtime != n.mtime || old.Size != n.Size {
+		if err := f.Move(r.stage, staged, name); err != nil {
+			return err
+		}
+		return errChanged
+	}
+	if r.spare == "" {
+		r.spare = staged
+		return nil
+	}
+	return r.stage.Remove(staged, false)
 }
 
 // sweep removes the stage of a rewind that was killed.

@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"harness"
 	"harness/workspace/object"
@@ -18,19 +20,25 @@ const (
 	JustChanged    = "changed during the rewind"
 )
 
+// Lineage is, for each session whose beginning is also another's, the last mark
+// of that beginning.
+type Lineage map[harness.SessionID]string
+
 // touched returns the paths that somebody else changed since target, and when.
 //
 // What changed between a Before and the next After is the session's doing. What
 // changed from an After to the next Before, or from the last After until now,
 // is not. What changed while another session was at work is that session's,
 // even if this one was at work at the same time: nobody can tell them apart.
-func (t *Tree) touched(s *object.Store, session harness.SessionID, target Mark, targetRoot, now object.ID) (map[string]string, error) {
+//
+// What lineage counts as the session's own is its beginning in other sessions.
+func (t *Tree) touched(s *object.Store, session harness.SessionID, lineage Lineage, target Mark, targetRoot, now object.ID) (map[string]string, error) {
 	paths := map[string]string{}
 	note := func(a, b object.ID, why string) error {
 		return diff(s, "", a, b, func(path string, _, _ *Entry) { paths[path] = why })
 	}
 	last, lastRoot := target, targetRoot
-	err := t.since(session, target, func(m Mark, root object.ID) error {
+	err := t.since(session, lineage, target, func(m Mark, root object.ID) error {
 		var err error
 		if last.Phase == After && m.Phase == Before {
 			err = note(lastRoot, root, BetweenTurns)
@@ -52,24 +60,40 @@ func (t *Tree) touched(s *object.Store, session harness.SessionID, target Mark, 
 		if other == session {
 			continue
 		}
-		if err := t.otherWork(other, target, now, note); err != nil {
+		if err := t.otherWork(other, lineage[other], target, now, note); err != nil {
 			return nil, err
 		}
 	}
 	return paths, nil
 }
 
-// since visits the session's marks after target, oldest first.
-func (t *Tree) since(session harness.SessionID, target Mark, visit func(Mark, object.ID) error) error {
-	ids, err := t.ids(session)
+// since visits the marks of the session and its lineage after target, oldest
+// first.
+func (t *Tree) since(session harness.SessionID, lineage Lineage, target Mark, visit func(Mark, object.ID) error) error {
+	type mark struct {
+		session harness.SessionID
+		id      string
+	}
+	var list []mark
+	add := func(session harness.SessionID, last string) error {
+		ids, err := t.ids(session)
+		for _, id := range ids {
+			if id > target.ID && (last == "" || id <= last) {
+				list = append(list, mark{session, id})
+			}
+		}
+		return err
+	}
+	err := add(session, "")
+	for other, last := range lineage {
+		err = errors.Join(err, add(other, last))
+	}
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if id <= target.ID {
-			continue
-		}
-		m, root, err := t.read(session, id)
+	slices.SortFunc(list, func(a, b mark) int { return strings.Compare(a.id, b.id) })
+	for _, at := range list {
+		m, root, err := t.read(at.session, at.id)
 		if errors.Is(err, ErrGone) {
 			continue
 		}
@@ -84,8 +108,8 @@ func (t *Tree) since(session harness.SessionID, target Mark, visit func(Mark, ob
 }
 
 // otherWork notes what changed while another session was at work, if that
-// ended after target or has not ended.
-func (t *Tree) otherWork(other harness.SessionID, target Mark, now object.ID, note func(a, b object.ID, why string) error) error {
+// ended after target and after last, or has not ended.
+func (t *Tree) otherWork(other harness.SessionID, last string, target Mark, now object.ID, note func(a, b object.ID, why string) error) error {
 	ids, err := t.ids(other)
 	if err != nil {
 		return err
@@ -96,7 +120,7 @@ func (t *Tree) otherWork(other harness.SessionID, target Mark, now object.ID, no
 		if i+1 < len(ids) {
 			end = ids[i+1]
 		}
-		if phase != Before || end != "" && end <= target.ID {
+		if phase != Before || end != "" && (end <= target.ID || end <= last) {
 			continue
 		}
 		_, from, err := t.read(other, id)

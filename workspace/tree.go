@@ -29,6 +29,7 @@ type Tree struct {
 
 // Open returns the tree of dir, whose snapshots are kept below data. It refuses
 // with ErrRefused the root of the file system, opts.Home, and what that lies in.
+// It writes nothing.
 func Open(data, dir string, opts *Options) (*Tree, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -63,15 +64,15 @@ func Open(data, dir string, opts *Options) (*Tree, error) {
 		}
 	}
 	sum := sha256.Sum256([]byte(root))
-	t := &Tree{root: root, data: filepath.Join(data, hex.EncodeToString(sum[:10])), bounds: opts.Bounds.filled()}
-	if err := os.MkdirAll(filepath.Join(t.data, "marks"), 0o700); err != nil {
-		return nil, err
-	}
-	return t, t.label()
+	return &Tree{root: root, data: filepath.Join(data, hex.EncodeToString(sum[:10])), bounds: opts.Bounds.filled()}, nil
 }
 
-// label leaves a note for people: which tree this data is about.
-func (t *Tree) label() error {
+// prepare makes the place for what is kept about the tree, with a note about
+// which tree that is.
+func (t *Tree) prepare() error {
+	if err := os.MkdirAll(filepath.Join(t.data, "marks"), 0o700); err != nil {
+		return err
+	}
 	path := filepath.Join(t.data, "tree")
 	if _, err := os.Lstat(path); err == nil {
 		return nil

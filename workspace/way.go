@@ -20,6 +20,8 @@ type restorer struct {
 	temp  string         // the name of stage
 	stage *folder.Folder // where files are made before they get their place; opened when needed
 	count int
+	spare string // a file on the stage that may be made another one
+	moves bool   // names cannot be exchanged here
 
 	path   string // of the directory that is open
 	opened []*folder.Folder

@@ -19,6 +19,7 @@ type door struct {
 	p                                             *program
 	addr, auth, cert, key, names                  *string
 	proxy                                         *bool
+	sessions                                      *int
 	issuer, client, secret, audience, claim, user *string
 	roles, others                                 *string
 }
@@ -32,6 +33,8 @@ func (f *flags) door() *door {
 		key:   f.String("tls-key", "", "`FILE` with its key"),
 		names: f.String("name", "", "names under which clients know the server, `HOST` or HOST:PORT, with commas between them"),
 		proxy: f.Bool("behind-proxy", false, "a proxy before the server speaks TLS, and nothing else reaches it"),
+
+		sessions: f.Int("max-sessions-per-user", gateway.MaxSessions, "how many sessions a user may have that is no admin, `N`; 0 for any number"),
 
 		issuer:   f.String("oidc-issuer", "", "`URL` of an identity provider whose tokens are accepted"),
 		client:   f.String("oidc-client", "", "`ID` of this server there, for logins of browsers"),
@@ -50,7 +53,7 @@ func (d *door) exposure() gateway.Exposure {
 }
 
 // listen opens the address, if it may be opened with these flags.
-func (d *door) listen(log *slog.Logger) (net.Listener, error) {
+func (d *door) listen(ctx context.Context, log *slog.Logger) (net.Listener, error) {
 	if *d.auth != "on" && *d.auth != "off" {
 		return nil, fmt.Errorf("--auth %s: neither on nor off: %w", *d.auth, harness.ErrInvalid)
 	}
@@ -68,7 +71,7 @@ func (d *door) listen(log *slog.Logger) (net.Listener, error) {
 		}
 		config = c.Config()
 	}
-	l, err := net.Listen("tcp", *d.addr)
+	l, err := gateway.Listen(ctx, *d.addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("--addr %s: another program listens there; choose another port, or 0 for any that is free", *d.addr)
@@ -127,6 +130,14 @@ func (d *door) provider(ctx context.Context, hidden secrets) (*gateway.Provider,
 		}
 	}
 	return gateway.OpenProvider(ctx, c)
+}
+
+// quotas are what the flags let one user have.
+func (d *door) quotas() (q gateway.Quotas) {
+	if q.Sessions = *d.sessions; q.Sessions <= 0 {
+		q.Sessions = -1
+	}
+	return q
 }
 
 // parts are what stands between commas.

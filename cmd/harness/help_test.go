@@ -15,13 +15,13 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
 		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"},
-		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"replay", "--help"}, {"version", "--help"},
+		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"runner", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)
 		if o.code != 0 || o.stderr != "" {
 			t.Errorf("harness %v: exit code %d\n%s", args, o.code, o.stderr)
 		}
-		if len(args) > 1 && args[0] != "version" && args[1] != "--help" || args[0] == "serve" || args[0] == "replay" {
+		if len(args) > 1 && args[0] != "version" && args[1] != "--help" || args[0] == "serve" || args[0] == "replay" || args[0] == "runner" {
 			if !strings.Contains(o.stdout, "\nExamples:\n  harness "+strings.Join(args[:len(args)-1], " ")) {
 				t.Errorf("harness %v has no example:\n%s", args, o.stdout)
 			}

@@ -30,6 +30,7 @@ var commands = []command{
 	{"run", "[flags] PROMPT", "one turn at the terminal", runTurn},
 	{"attach", "[flags] [SESSION]", "follow a session and talk to it", attach},
 	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
+	{"runner", "[flags]", "host an engine for a server elsewhere", runRunner},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
 	{"token", "add|ls|rm", "who may use the server", token},

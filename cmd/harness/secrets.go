@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"harness"
 	"harness/gateway/secret"
 	"harness/internal/redact"
 	"harness/kernel"
@@ -18,6 +20,36 @@ type secrets struct{ *redact.Redactor }
 
 // Stream is for the kernel.
 func (s secrets) Stream() kernel.TextStream { return s.Redactor.Stream() }
+
+// refuse is ErrSecret if one of the events holds a value that is known. They
+// are to be kept as they are, so nothing can be taken out of them.
+func (s secrets) refuse(events []harness.Event) error {
+	for _, e := range events {
+		if s.holds(string(e.JSON())) {
+			return fmt.Errorf("event %d: %w", e.Seq, harness.ErrSecret)
+		}
+	}
+	return nil
+}
+
+// holds reports whether a JSON text has a known value in it, however that is
+// written.
+func (s secrets) holds(text string) bool {
+	if s.Known(text) != text {
+		return true
+	}
+	if !strings.Contains(text, `\u`) && !strings.Contains(text, `\/`) {
+		return false
+	}
+	var v any
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return true // nobody can tell
+	}
+	b, err := json.Marshal(v)
+	return err != nil || s.Known(string(b)) != string(b)
+}
 
 // secretSources is the flag --secret, which may be given more than once.
 type secretSources []string

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/artifact"
 	"harness/engine/script"
 	"harness/gateway"
 	"harness/kernel"
@@ -25,12 +27,12 @@ func serve(ctx context.Context, p *program, args []string) error {
 		"harness serve --addr 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem --name agents.example.com")
 	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
 	roots := f.String("root", "", "directories beside --cwd that callers may have sessions work in, `DIR` with commas")
-	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
+	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo), script:FILE, a runner's URL, or runner:ENGINE")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
 	verbose := f.Bool("verbose", false, "log more")
-	w, d, sources := f.where(), f.door(), f.secrets()
+	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -51,11 +53,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--root: %w", err)
 	}
-	name, eng, err := openEngine(*engine)
-	if err != nil {
-		return err
-	}
-	listener, err := d.listen(log)
+	listener, err := d.listen(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -66,15 +64,38 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer store.Close()
 
+	if err := house.settle(*w.data, log, hidden); err != nil {
+		return err
+	}
+	name, eng, err := openEngine(*engine, house)
+	if err != nil {
+		return err
+	}
+	if c, ok := eng.(io.Closer); ok {
+		defer c.Close()
+	}
+	shelf, err := artifact.Open(filepath.Join(*w.data, "artifacts"))
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	defer shelf.Close()
+	keep, err := shots.open(ctx, filepath.Join(*w.data, "snapshots"), dir, log)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
 	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.files(),
 	})
 	defer k.Close()
-	s := &surface{k: k, log: log, secrets: hidden, roots: within, ready: ctx}
+	s := &surface{k: k, rewinds: keep.trees != nil, shelf: shelf, log: log, secrets: hidden, roots: within, ready: ctx}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
 	}
-	n, err := k.Recover(ctx)
+	n := 0
+	if err = house.reconcile(ctx, store); err == nil {
+		n, err = k.Recover(ctx)
+	}
 	if err != nil {
 		s.shutdown(ctx)
 		return err

@@ -23,10 +23,10 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		"harness stdio --connect http://127.0.0.1:7717")
 	cwd := f.String("cwd", ".", "`DIR` that threads work in; its .harness directory keeps them")
 	store := f.String("store", "", "keep threads in this `STORE` instead: jsonl:DIR, sqlite:PATH or memory")
-	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE")
+	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo), script:FILE, or the URL of a runner")
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
-	sources := f.secrets()
+	sources, house, shots := f.secrets(), f.housing(), f.snapshots()
 	schema := f.Bool("schema", false, "print the JSON Schema of the protocol and stop")
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -46,7 +46,8 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	name, eng, err := openEngine(*engine)
+	house.secrets = hidden
+	name, eng, err := openEngine(*engine, house)
 	if err != nil {
 		return err
 	}
@@ -59,13 +60,22 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	}
 	defer st.Close()
 	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	k := kernel.New(st, map[string]harness.Engine{name: eng}, &kernel.Options{Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden})
+	data, ok := shots.beside(*store)
+	if !ok && *shots.mode == "on" {
+		*shots.mode = "off" // a store without files keeps nothing
+	}
+	keep, err := shots.open(ctx, data, dir, log)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
+	k := kernel.New(st, map[string]harness.Engine{name: eng}, &kernel.Options{Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files()})
 	defer k.Close()
 	if _, err := k.Recover(ctx); err != nil {
 		return err
 	}
 	in := interruptible(ctx, p.stdin)
-	err = rpc.Serve(ctx, k, in, p.stdout, &rpc.Options{Log: log, Version: release, Linger: drainFor})
+	err = rpc.Serve(ctx, k, in, p.stdout, &rpc.Options{Log: log, Version: release, Linger: drainFor, Rewinds: keep.trees != nil})
 	in.Close()
 	if ctx.Err() != nil {
 		err = nil // it was told to stop

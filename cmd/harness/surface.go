@@ -16,6 +16,7 @@ import (
 	"harness/archive"
 	"harness/gateway"
 	"harness/kernel"
+	"harness/metrics"
 	"harness/protocol/delta"
 	"harness/protocol/rest"
 )
@@ -24,9 +25,11 @@ import (
 // kernel, the protocols behind it, and the edge before them all.
 type surface struct {
 	k       *kernel.Kernel
+	shelf   harness.Shelf
 	log     *slog.Logger
 	secrets secrets
 	roots   *gateway.Roots  // where sessions may work
+	rewinds bool            // files are kept, and can be taken back
 	ready   context.Context // the server takes new work until it ends
 
 	url, login string
@@ -35,6 +38,7 @@ type surface struct {
 	hub        *delta.Hub
 	api        *rest.Server
 	lines      *lines
+	meter      *metrics.Meter
 	srv        *http.Server
 	closers    []func() error // in the order of opening
 }
@@ -54,7 +58,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if err != nil {
 		return err
 	}
-	logins := gateway.NewLogins(names)
+	logins := gateway.NewLogins(names, s.closeLogin)
 	tokens, err := gateway.OpenTokens(dir, &gateway.TokenOptions{Log: s.log, OnRevoke: func(name string) {
 		logins.EndOf(name)
 		s.closeOf(name)
@@ -78,12 +82,15 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	}
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
 	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, BehindProxy: *d.proxy})
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots})
+	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots, Quotas: d.quotas()})
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
-	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Shelf: s.shelf, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
+			return archive.Imported{}, err
+		}
+		if err := s.secrets.refuse(events); err != nil {
 			return archive.Imported{}, err
 		}
 		got, err := archive.Import(ctx, store, events)
@@ -94,6 +101,13 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	s.lines = newLines(ctx, gate, s.log)
+	s.lines.rewinds = s.rewinds
+	s.meter = metrics.New(metrics.Source{
+		Sessions: func(ctx context.Context) (map[harness.Status]int, error) { return countSessions(ctx, store) },
+		Awake:    s.k.Awake,
+		Watchers: map[string]func() int{"websocket": s.hub.Clients, "sse": s.api.Clients, "jsonrpc": s.lines.clients},
+	})
+	s.k.OnCommit(s.meter.Committed)
 	s.routes()
 	logins.Mount(s.edge)
 	s.url = d.url(addr)
@@ -142,11 +156,33 @@ func (s *surface) hideOwner(dir string) {
 	}
 }
 
+// countSessions asks the store's index, or goes through its list.
+func countSessions(ctx context.Context, store harness.Store) (map[harness.Status]int, error) {
+	if c, ok := store.(harness.Counter); ok {
+		return c.Count(ctx)
+	}
+	n := make(map[harness.Status]int)
+	for sum, err := range store.List(ctx, harness.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		n[sum.Status]++
+	}
+	return n, nil
+}
+
 // closeOf ends what was opened with a credential that is no longer valid.
 func (s *surface) closeOf(name string) {
 	s.hub.CloseOf(name)
 	s.api.CloseOf(name)
-	s.lines.closeOf(name)
+	s.lines.closeIf(func(c harness.Caller) bool { return c.Name == name })
+}
+
+// closeLogin ends what a browser has open that is not logged in any more.
+func (s *surface) closeLogin(login string) {
+	s.hub.CloseLogin(login)
+	s.api.CloseLogin(login)
+	s.lines.closeIf(func(c harness.Caller) bool { return c.Login == login })
 }
 
 // routes is the whole HTTP surface but for logging in. What has no row of its
@@ -161,6 +197,7 @@ func (s *surface) routes() {
 		}
 		s.edge.Handle(r, s.api)
 	}
+	s.edge.Handle(gateway.Route{Pattern: "GET /metrics", Needs: []gateway.Action{gateway.Inspect}}, s.meter)
 	s.edge.Handle(gateway.Route{Pattern: "/"}, s.api)
 	s.edge.Handle(gateway.Route{Pattern: "GET /{$}"}, http.HandlerFunc(welcomePage))
 	// Those who look after a machine are not its users: they learn that the

@@ -36,14 +36,15 @@ type lines struct {
 	end     context.CancelFunc
 	k       *gateway.Gate
 	log     *slog.Logger
+	rewinds bool           // files are kept, and can be taken back
 	serving sync.WaitGroup // a taken-over connection each; http.Server waits for none
 
-	mu   sync.Mutex          // guards open
-	open map[net.Conn]string // by the name of the credential
+	mu   sync.Mutex                  // guards open
+	open map[net.Conn]harness.Caller // whose they are
 }
 
 func newLines(ctx context.Context, k *gateway.Gate, log *slog.Logger) *lines {
-	l := &lines{k: k, log: log, open: map[net.Conn]string{}}
+	l := &lines{k: k, log: log, open: map[net.Conn]harness.Caller{}}
 	l.ctx, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	return l
 }
@@ -54,15 +55,22 @@ func (l *lines) shutdown() {
 	l.serving.Wait()
 }
 
-// closeOf ends the connections that were opened with a credential of this name.
-func (l *lines) closeOf(name string) {
+// closeIf ends the connections of callers that are nobody any more.
+func (l *lines) closeIf(ended func(harness.Caller) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c, n := range l.open {
-		if n == name {
+	for c, who := range l.open {
+		if ended(who) {
 			c.Close()
 		}
 	}
+}
+
+// clients is how many connections there are.
+func (l *lines) clients() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
 }
 
 // full reports whether there are as many connections as there may be.
@@ -73,10 +81,10 @@ func (l *lines) full() bool {
 }
 
 // hold notes whose connection it is, until the end of its service.
-func (l *lines) hold(c net.Conn, name string) (release func()) {
+func (l *lines) hold(c net.Conn, who harness.Caller) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open[c] = name
+	l.open[c] = who
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -94,6 +102,16 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "too many connections", http.StatusServiceUnavailable)
 		return
 	}
+	letGo, err := l.k.HoldLine(r.Context())
+	if err != nil {
+		rw.Header().Set("Retry-After", "1")
+		rw.Header().Set("Connection", "close") // it wanted one that it cannot have
+		http.Error(rw, harness.ClientText(err), http.StatusTooManyRequests)
+		return
+	}
+	if letGo != nil {
+		defer letGo()
+	}
 	l.serving.Add(1) // before http.Server forgets the connection
 	defer l.serving.Done()
 	conn, buf, err := http.NewResponseController(rw).Hijack()
@@ -103,7 +121,7 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	caller, _ := harness.CallerOf(r.Context())
-	defer l.hold(conn, caller.Name)()
+	defer l.hold(conn, caller)()
 	ctx := harness.WithCaller(l.ctx, caller)
 	if !caller.Expires.IsZero() {
 		var cancel context.CancelFunc
@@ -117,7 +135,7 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", upgradeTo); err != nil {
 		return
 	}
-	rpc.Serve(ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release}) // whose threads the gate knows; its errors are the client's going away
+	rpc.Serve(ctx, l.k, buf, conn, &rpc.Options{Log: l.log, Version: release, Rewinds: l.rewinds}) // whose threads the gate knows; its errors are the client's going away
 }
 
 // tunnel passes lines between the process's streams and a running server.

@@ -55,13 +55,15 @@ var stores = map[string]func(ctx context.Context, p place) (harness.Store, error
 	},
 }
 
-var engines = map[string]func(arg string) (harness.Engine, error){
-	"script": func(arg string) (harness.Engine, error) {
+var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
+	"script": func(arg string, _ *housing) (harness.Engine, error) {
 		if arg == "" {
 			return script.New(script.Demo(), nil), nil
 		}
 		return script.Open(arg, nil)
 	},
+	"http":  func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("http:" + arg) },
+	"https": func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("https:" + arg) },
 }
 
 // split cuts "kind:rest".
@@ -80,12 +82,19 @@ func openStore(ctx context.Context, address string, p place) (harness.Store, err
 	return open(ctx, p)
 }
 
-func openEngine(address string) (name string, e harness.Engine, err error) {
-	name, rest := split(address)
-	open, ok := engines[name]
-	if !ok {
-		return "", nil, fmt.Errorf("--engine %s: unknown kind %q, want one of %s: %w", address, name, names(engines), harness.ErrInvalid)
+func openEngine(address string, h *housing) (name string, e harness.Engine, err error) {
+	kind, rest := split(address)
+	if kind == "runner" { // it opens another one, so it cannot be a row
+		e, err = h.nearby(rest)
+		return kind, e, err
 	}
-	e, err = open(rest)
-	return name, e, err
+	open, ok := engines[kind]
+	if !ok {
+		return "", nil, fmt.Errorf("--engine %s: unknown kind %q, want one of %s, or runner: and one of them: %w", address, kind, names(engines), harness.ErrInvalid)
+	}
+	e, err = open(rest, h)
+	if kind == "http" || kind == "https" {
+		kind = "remote"
+	}
+	return kind, e, err
 }

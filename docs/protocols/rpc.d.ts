@@ -158,6 +158,14 @@ export interface ReplyData {
   ruleId?: string;
 }
 
+export interface RewoundFile {
+  path: string;
+  insertions: number;
+  deletions: number;
+  binary?: boolean;
+  reason?: string;
+}
+
 export interface RpcError {
   code: number;
   message: string;
@@ -265,6 +273,28 @@ export interface ThreadRewindParams {
   threadId: string;
   messageId: string;
   dryRun?: boolean;
+  force?: boolean;
+  clientKey?: string;
+}
+
+export interface ThreadRewindResult {
+  ok: boolean;
+  seq: number;
+  messageId: string;
+  dryRun: boolean;
+  filesChanged: string[];
+  insertions: number;
+  deletions: number;
+  conflicts: string[];
+  restore: RewoundFile[];
+  delete: RewoundFile[];
+  conflict: RewoundFile[];
+  skipped: RewoundFile[];
+  failed: RewoundFile[];
+  omitted: number;
+  error?: string;
+  itemId?: string;
+  safety?: string;
 }
 
 export interface ThreadSubscribeParams {
@@ -381,7 +411,7 @@ export interface Methods {
   "thread.configure": { params: ThreadConfigureParams; result: OkResult };
   "thread.pause": { params: ThreadParams; result: OkResult };
   "thread.resume": { params: ThreadParams; result: OkResult };
-  "thread.rewind": { params: ThreadRewindParams; result: OkResult };
+  "thread.rewind": { params: ThreadRewindParams; result: ThreadRewindResult };
   "thread.health": { params: ThreadParams; result: ThreadHealthResult };
   "rule.list": { params: RuleListParams; result: RuleListResult };
   "rule.revoke": { params: RuleRevokeParams; result: OkResult };
@@ -405,6 +435,7 @@ export const enum Code {
   ApprovalNotFound = -32004,
   Unauthenticated = -32005,
   Forbidden = -32006,
+  TooMany = -32007,
   InvalidRequest = -32600,
   MethodNotFound = -32601,
   InvalidParams = -32602,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 )
@@ -22,14 +23,25 @@ const (
 
 // Check returns nil if text is one value that every reader understands alike
 // and no larger than limit, else a [*Fault].
-func Check(text []byte, limit int) error {
+func Check(text []byte, limit int) error { return check(text, limit, MaxDepth, false) }
+
+// Outer is Check for a text that has words of others in it, as they were said:
+// only its outermost levels must be as Check wants them. Objects and arrays
+// below are skipped, if they are in balance, and strings may have NUL characters
+// and halves of surrogate pairs. A decoder still has to look at it.
+func Outer(text []byte, limit, levels int) error { return check(text, limit, levels, true) }
+
+func check(text []byte, limit, levels int, said bool) error {
 	if len(text) > limit {
 		return &Fault{TooLarge, limit}
 	}
 	c := checkers.Get().(*checker)
-	c.b, c.i, c.n, c.depth = text, 0, 0, 0
+	c.b, c.i, c.levels, c.said = text, 0, levels, said
 	kind := c.text()
 	at := c.i
+	for c.depth > 0 { // of a text that is refused
+		c.leave()
+	}
 	c.b = nil
 	checkers.Put(c)
 	if kind != "" {
@@ -38,7 +50,7 @@ func Check(text []byte, limit int) error {
 	return nil
 }
 
-var checkers = sync.Pool{New: func() any { return new(checker) }}
+var checkers = sync.Pool{New: func() any { return &checker{seed: [2]uint64{rand.Uint64(), rand.Uint64()}} }}
 
 // checker is one look at a text. Its methods leave i behind what they have
 // seen, or at what is wrong, and return what that is.
@@ -47,18 +59,22 @@ type checker struct {
 	i     int
 	depth int
 	open  [MaxDepth]level
+
+	levels int  // what is deeper is refused, or skipped if it
+	said   bool // holds what others have said
+
 	n     int // keys of all open objects
 	hash  [maxOpen]uint32
 	key   [maxOpen]span
-	maybe [MaxDepth][filterWords]uint64 // per level: a bit for each hash, so that few keys are compared
+	seed  [2]uint64 // so that nobody can choose keys whose hashes are the same
+	table table
 }
-
-const filterWords = 16 // two bits for each of MaxKeys
 
 // level is an array or object that is not closed yet.
 type level struct {
 	object bool
-	keys   int // index of its first key
+	tabled bool // its keys are in the table
+	keys   int  // index of its first key
 }
 
 // span is where a key stands in the text, without its quotes.
@@ -129,10 +145,13 @@ func (c *checker) value() Kind {
 func (c *checker) begin() (ends bool, k Kind) {
 	switch b := c.here(); {
 	case b == '{' || b == '[':
-		if c.depth == MaxDepth {
+		if c.depth == c.levels {
+			if c.said {
+				return true, c.skip()
+			}
 			return false, TooDeep
 		}
-		c.open[c.depth] = level{b == '{', c.n}
+		c.open[c.depth] = level{object: b == '{', keys: c.n}
 		c.depth++
 		c.i++
 		c.space()
@@ -181,8 +200,17 @@ func (c *checker) next() (ends bool, k Kind) {
 
 func (c *checker) close() {
 	c.i++
+	c.leave()
+}
+
+// leave forgets the innermost array or object.
+func (c *checker) leave() {
 	c.depth--
-	c.n = c.open[c.depth].keys
+	l := &c.open[c.depth]
+	if l.tabled {
+		c.table.remove(l.keys, c.n)
+	}
+	c.n = l.keys
 }
 
 func (c *checker) word(w string) Kind {
@@ -257,6 +285,9 @@ func (c *checker) string() Kind {
 			return ""
 		case b == '\\':
 			_, size, k := escape(c.b[c.i:])
+			if c.said && (k == NUL || k == Surrogate) {
+				size, k = 6, "" // \uXXXX was there
+			}
 			if k != "" {
 				c.i = min(c.i+size, len(c.b))
 				return k

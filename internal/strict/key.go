@@ -13,7 +13,10 @@ func (c *checker) name() Kind {
 	}
 	quote := c.i
 	c.i++
-	if k := c.string(); k != "" {
+	said := c.said
+	c.said = false // a name is never others'
+	k := c.string()
+	if c.said = said; k != "" {
 		return k
 	}
 	key := span{quote + 1, c.i - 1}
@@ -23,19 +26,11 @@ func (c *checker) name() Kind {
 		return Keys
 	}
 	h := c.hashed(key)
-	maybe := &c.maybe[c.depth-1]
-	if c.n == first {
-		*maybe = [filterWords]uint64{}
-	}
-	word, bit := h>>6%filterWords, uint64(1)<<(h%64)
-	if maybe[word]&bit != 0 {
-		if k := c.clash(first, h, key); k != "" {
-			c.i = quote
-			return k
-		}
-	}
-	maybe[word] |= bit
 	c.hash[c.n], c.key[c.n] = h, key
+	if k := c.clash(first, h, key); k != "" {
+		c.i = quote
+		return k
+	}
 	c.n++
 	c.space()
 	if c.here() != ':' {
@@ -46,35 +41,58 @@ func (c *checker) name() Kind {
 	return ""
 }
 
-// clash looks for a key like this one among those of the innermost object.
+// fewKeys is how many keys are compared one by one; an object with more has its
+// keys in the table.
+const fewKeys = 16
+
+// clash looks for a key like the one at n among those of the innermost object,
+// and puts it into the table if that is where they are.
 func (c *checker) clash(first int, h uint32, key span) Kind {
+	l := &c.open[c.depth-1]
+	if l.tabled {
+		return c.place(first, c.n)
+	}
 	for j, other := range c.hash[first:c.n] {
 		if other == h {
-			if alike, same := c.alike(key, c.key[first+j]); same {
-				return Duplicate
-			} else if alike {
-				return Variant
+			if k := c.compare(key, c.key[first+j]); k != "" {
+				return k
 			}
+		}
+	}
+	if c.n-first == fewKeys {
+		l.tabled = true
+		for i := first; i <= c.n; i++ {
+			c.place(first, i) // they were compared
 		}
 	}
 	return ""
 }
 
-// hashed is the same for keys that are alike.
-func (c *checker) hashed(s span) uint32 {
-	h := uint32(2166136261)
-	for s.from < s.to {
-		if b := c.b[s.from]; b < utf8.RuneSelf && b != '\\' {
-			if b >= 'a' && b <= 'z' {
-				b -= 'a' - 'A'
+// place puts a key of the object that begins at first into the table, unless
+// there is one like it.
+func (c *checker) place(first, i int) Kind {
+	h := c.hash[i]
+	at := slot(first, h)
+	for ; c.table.keys[at] != 0; at = (at + 1) % slots {
+		if j := int(c.table.keys[at]) - 1; j >= first && c.hash[j] == h {
+			if k := c.compare(c.key[i], c.key[j]); k != "" {
+				return k
 			}
-			h = (h ^ uint32(b)) * 16777619
-			s.from++
-			continue
 		}
-		h = (h ^ uint32(fold(c.char(&s)))) * 16777619
 	}
-	return h
+	c.table.put(at, i)
+	return ""
+}
+
+// compare says how two keys are too much alike.
+func (c *checker) compare(a, b span) Kind {
+	switch alike, same := c.alike(a, b); {
+	case same:
+		return Duplicate
+	case alike:
+		return Variant
+	}
+	return ""
 }
 
 // alike compares two keys as encoding/json finds a field, and exactly.

@@ -256,3 +256,30 @@ func FuzzCheck(f *testing.F) {
 		json.Unmarshal(text, &upper)
 	})
 }
+
+// TestOnlyTheOuterLevelsAreOurs: what others have said inside stays as it is.
+func TestOnlyTheOuterLevelsAreOurs(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`{"a":[`, 500) + strings.Repeat(`]}`, 500)
+	for _, inside := range []string{`{"x":1,"x":2,"X":3}`, `[1e999,{"":{"":0,"":1}}]`, `{"s":"\u0000 \ud800 \udc00"}`, `"\u0000\ud800x"`, deep, keys(2000), `"a"`, `[]`, `{}`, `1`} {
+		text := `{"seq":1,"payload":{"input":` + inside + `,"tool":"b"},"x":[` + inside + `]}`
+		if err := strict.Outer([]byte(text), limit, 2); err != nil {
+			t.Errorf("%.60q: %v", text, err)
+		}
+	}
+	for text, kind := range map[string]strict.Kind{
+		`{"seq":1,"seq":2}`:                  strict.Duplicate,
+		`{"a":{"b":1,"B":2}}`:                strict.Variant,
+		`{"a":{"b":{"c":1}],"d":2}`:          strict.Syntax,
+		`{"a":{"b":{"c":"` + "\xff" + `"}}}`: strict.UTF8,
+		`{"a":{"b":{"c":1`:                   strict.Short,
+		`{"a":{"b":{"c":1}}} {}`:             strict.Trailing,
+		`{"\u0000":1}`:                       strict.NUL,
+		`{"\ud800":1}`:                       strict.Surrogate,
+		`{"a":"` + "\x01" + `"}`:             strict.Control,
+	} {
+		if f, _ := errors.AsType[*strict.Fault](strict.Outer([]byte(text), limit, 2)); f == nil || f.Kind != kind {
+			t.Errorf("%q: %v, want %q", text, f, kind)
+		}
+	}
+}

@@ -9,6 +9,7 @@ type before struct {
 	status   string
 	error    string
 	pending  int
+	rewound  *harness.Rewound
 	count    int // messages
 	messages []messageMark
 	calls    []callMark
@@ -38,7 +39,7 @@ type callMark struct {
 func (p *projector) look(e harness.Event) {
 	b := &p.was
 	*b = before{
-		session: p.st.Session, status: word(p.st.Status), error: shownError(p.st), pending: len(p.st.Pending), count: p.st.Count(),
+		session: p.st.Session, status: word(p.st.Status), error: shownError(p.st), pending: len(p.st.Pending), rewound: p.st.Rewound, count: p.st.Count(),
 		messages: b.messages[:0], calls: b.calls[:0],
 	}
 	switch pl := e.Payload.(type) {
@@ -78,12 +79,12 @@ func (p *projector) look(e harness.Event) {
 		if pl.ParentSessionID != "" { // a branch ends what was under way
 			p.lookTurn()
 		}
-	case *harness.UserMessage, *harness.Failure:
-		// A new message, the error: noted above.
+	case *harness.UserMessage, *harness.Failure, *harness.Rewound:
+		// A new message, the error, the rewind: noted above.
 	case *harness.Session, *harness.SessionCheckpoint, *harness.HookEvent, *harness.TurnStartTools, *harness.ToolBatch,
 		*harness.ToolSelected, *harness.ToolValidationError, *harness.ContextWarning, *harness.ContextCompacted,
 		*harness.StepProgress, *harness.Usage, *harness.Retrieval, *harness.Antahkarana, *harness.PolicyDecision,
-		*harness.SandboxNotice, *harness.TransportDiagnostic, *harness.SubagentEvent, *harness.Artifact, *harness.Rewound,
+		*harness.SandboxNotice, *harness.TransportDiagnostic, *harness.SubagentEvent, *harness.Artifact,
 		*harness.Completed, *harness.HealthSnapshot, *harness.Unknown:
 		// Facts that the view does not carry.
 	}

@@ -45,6 +45,7 @@ func TestEveryCommandIsUnderstood(t *testing.T) {
 		{"configure", `,"config":{"permissionMode":"fullAuto","effort":"low"}`, request{Cmd: harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto), Effort: new(harness.EffortLow)}}}},
 		{"rewind", `,"messageId":"itm_1"`, request{Cmd: harness.Rewind{Message: "itm_1"}}},
 		{"rewind", `,"messageId":"itm_1","dryRun":true`, request{Cmd: harness.Rewind{Message: "itm_1", DryRun: true}}},
+		{"rewind", `,"messageId":"itm_1","dryRun":false,"force":true,"commandId":"k"`, request{ID: "k", Cmd: harness.Rewind{Message: "itm_1", Force: true, ClientKey: "k"}}},
 	} {
 		tried[c.kind] = true
 		got, err := decode(batch(fmt.Sprintf(`{"type":%q%s}`, c.kind, c.rest)))
@@ -170,6 +171,7 @@ func TestWrongTypesOfEveryFieldAreNamed(t *testing.T) {
 		{"resume", "sessionId", "a string", `,"prompt":"p"`, false},
 		{"rewind", "messageId", "a string", ``, false},
 		{"rewind", "dryRun", "a boolean", `,"messageId":"m"`, true},
+		{"rewind", "force", "a boolean", `,"messageId":"m"`, true},
 		{"configure", "config", "an object", ``, false},
 		{"configure", "config.permissionMode", "a string", ``, true},
 		{"configure", "config.maxTurns", "a number", ``, true},

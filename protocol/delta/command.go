@@ -83,7 +83,7 @@ func readDeny(f *fields, r *request) {
 }
 
 func readRewind(f *fields, r *request) {
-	r.Cmd = harness.Rewind{Message: harness.ItemID(f.id("messageId")), DryRun: f.flag("dryRun")}
+	r.Cmd = harness.Rewind{Message: harness.ItemID(f.id("messageId")), DryRun: f.flag("dryRun"), Force: f.flag("force"), ClientKey: r.ID}
 }
 
 func readConfigure(f *fields, r *request) {

@@ -9,6 +9,6 @@
 // deltas clear "pendingApprovals" with [] and "error" with null.
 //
 // A client that knows only S0 and S1 sees exactly those; "seq" on frames,
-// "firstMessage", and what calls and approvals carry beyond the texts are
+// "firstMessage", "rewind", and what calls and approvals carry beyond the texts are
 // additions that it may ignore.
 package delta

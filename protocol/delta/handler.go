@@ -29,6 +29,9 @@ const (
 // default one; without a user a new one, which the first command makes.
 func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w, id, err := h.parse(r)
+	if err == nil {
+		err = h.hold(r.Context(), w)
+	}
 	if err != nil {
 		status := http.StatusServiceUnavailable
 		switch {
@@ -40,6 +43,10 @@ func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			status = http.StatusUnauthorized
 		case errors.Is(err, harness.ErrForbidden):
 			status = http.StatusForbidden
+		case errors.Is(err, harness.ErrTooMany):
+			status = http.StatusTooManyRequests
+			rw.Header().Set("Retry-After", "1")
+			rw.Header().Set("Connection", "close") // it wanted one that it cannot have
 		}
 		http.Error(rw, harness.ClientText(err), status)
 		return
@@ -49,7 +56,9 @@ func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if slices.Contains(socket.Subprotocols(r), subprotocol) {
 		protocol = subprotocol
 	}
-	h.srv.Upgrade(rw, r, protocol, w) // an error was answered with its status
+	if _, err := h.srv.Upgrade(rw, r, protocol, w); err != nil { // it was answered with its status
+		w.let()
+	}
 }
 
 // subprotocol is the name that a client may offer, and must if it offers a
@@ -176,6 +185,7 @@ func (h *Hub) Closed(c *socket.Conn, _ error) {
 		w.ends.Stop()
 	}
 	h.leave(w)
+	w.let()
 }
 
 // Writable lets a watcher that was blocked go on, in a goroutine of its own:

@@ -15,6 +15,10 @@ func (p *projector) tell() {
 	}
 	p.tellSession()
 	p.tellApprovals()
+	if p.st.Rewound != p.was.rewound {
+		p.buf = appendRewound(p.buf[:0], p.st.Rewound)
+		p.out.Set(p.paths.field("rewind"), p.buf)
+	}
 	for i := range p.was.messages {
 		p.tellMessage(&p.was.messages[i])
 	}

@@ -63,6 +63,9 @@ func appendView(dst []byte, st *harness.State, sealed [][]byte, first int) []byt
 	if e := shownError(st); e != "" {
 		dst = object.AppendString(append(dst, `,"error":`...), e)
 	}
+	if st.Rewound != nil {
+		dst = appendRewound(append(dst, `,"rewind":`...), st.Rewound)
+	}
 	if first > 0 {
 		dst = strconv.AppendInt(append(dst, `,"firstMessage":`...), int64(first), 10)
 	}

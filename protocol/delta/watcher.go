@@ -19,6 +19,8 @@ type watcher struct {
 	ends *time.Timer       // the caller's time, if it has one
 	join harness.SessionID // whom to watch, until the connection is open
 
+	release func() // the connection is counted until then; nil: it is not
+
 	lane   *lane
 	off    int64       // in the lane's ring, always between two frames
 	rest   []byte      // of the frame in flight

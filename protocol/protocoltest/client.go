@@ -97,6 +97,7 @@ type view struct {
 		ToolCalls []struct{ Output string }
 	}
 	PendingApprovals []struct{ ToolCallID string }
+	Rewind           struct{ MessageID string }
 }
 
 func (c *client) view() view {
@@ -134,6 +135,8 @@ func (c *client) until(what string) {
 				n--
 			}
 			return n > 0 && strings.Contains(v.Messages[n-1].ToolCalls[len(v.Messages[n-1].ToolCalls)-1].Output, text)
+		case "rewind":
+			return v.Rewind.MessageID == text
 		case "failed":
 			return v.Status == "error"
 		}

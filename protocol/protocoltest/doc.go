@@ -22,10 +22,17 @@
 //	NAME until WORD           it reads until the status is WORD (failed: error)
 //	NAME until text TEXT      until TEXT stands in the last message
 //	NAME until output TEXT    until TEXT stands in the last call's output
+//	NAME until rewind ID      until files were taken back, or it was said how
 //	NAME until error|ack      until such an answer came
 //	NAME leave                it disconnects
 //	open GATE                 lets the script go on
 //	restart                   kill -9 and a new start on what is durable
+//	http METHOD PATH [JSON]   a request; {id} is the session. Answers to these
+//	rpc METHOD PARAMS         and to calls about it are in section "answers"
+//	write FILE TEXT           an edit, and
+//	sh COMMAND                a shell command in the session's directory, if the
+//	                          story has a section "files", with its first files
+//	has FILE=TEXT …           checks what the directory holds
 //
 // Stories compare content, not frames: where one frame ends depends on
 // scheduling, so what is told between two lines that wait for a state is merged

@@ -39,16 +39,21 @@ type stage struct {
 	clients []*client
 	sse     *follower
 	session harness.SessionID
+	yard    *workplace                      // nil: the story has no files
+	answers []string                        // to calls over HTTP and JSON-RPC
 	states  map[harness.Seq]json.RawMessage // those that its clients had, by position
 }
 
-func newStage(t *testing.T, src string) *stage {
+func newStage(t *testing.T, src, files string) *stage {
 	t.Helper()
 	s, err := script.Parse(src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &stage{t: t, script: s, store: memory.New(), states: map[harness.Seq]json.RawMessage{}}
+	if files != "" {
+		w.files(files)
+	}
 	w.start()
 	t.Cleanup(w.stop)
 	return w
@@ -74,8 +79,12 @@ func (w *stage) start() {
 	w.engine = script.New(w.script, nil)
 	// A story's commits and frames must not depend on how fast it is played:
 	// nothing waits for company.
+	dir := "/workspace"
+	if w.yard != nil {
+		dir = w.yard.dir
+	}
 	w.kernel = kernel.New(w.store, map[string]harness.Engine{"script": w.engine}, &kernel.Options{
-		Engine: "script", Directory: "/workspace", Window: -1, IdleAfter: time.Minute, NewID: w.ids.next,
+		Engine: "script", Directory: dir, Window: -1, IdleAfter: time.Minute, NewID: w.ids.next, Files: w.yard.rewinder,
 	})
 	hub, err := delta.New(w.kernel, &delta.Options{Window: -1, NewID: w.ids.next})
 	if err != nil {
@@ -141,6 +150,16 @@ func (w *stage) act(line string) {
 		w.engine.Open(rest)
 	case "restart":
 		w.restart()
+	case "write":
+		w.yard.write(rest)
+	case "sh":
+		w.yard.sh(rest)
+	case "has":
+		w.yard.has(rest)
+	case "http":
+		w.overHTTP(rest)
+	case "rpc":
+		w.call(rest)
 	default:
 		verb, text, _ := strings.Cut(rest, " ")
 		w.client(word).act(verb, text)
@@ -184,7 +203,7 @@ func (w *stage) log() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return mergeTokens(b.String())
+	return mergeTokens(w.yard.plain(b.String()))
 }
 
 // told is what every client was told, in the order in which they connected.
@@ -196,5 +215,5 @@ func (w *stage) told() string {
 			fmt.Fprintln(&b, c.name, line)
 		}
 	}
-	return b.String()
+	return w.yard.plain(b.String())
 }

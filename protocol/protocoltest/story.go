@@ -37,7 +37,7 @@ func (s *Story) section(name string) string {
 
 // Play plays the story and compares what was told with what is written.
 func (s *Story) Play(t *testing.T) {
-	w := newStage(t, s.section("engine"))
+	w := newStage(t, s.section("engine"), s.section("files"))
 	for i, line := range strings.Split(s.section("do"), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -50,6 +50,9 @@ func (s *Story) Play(t *testing.T) {
 	w.at = s.path + ": the end"
 	s.compare(t, "log", w.log())
 	s.compare(t, "delta", w.told())
+	if answers := w.answered(); answers != "" {
+		s.compare(t, "answers", answers)
+	}
 	s.compare(t, "rpc", w.noted())
 	w.streamed()
 	w.wander()

@@ -19,6 +19,7 @@ import (
 	"harness/kernel"
 	"harness/protocol/rest"
 	"harness/store/memory"
+	"harness/workspace"
 )
 
 const patience = 20 * time.Second
@@ -47,7 +48,9 @@ func serveOn(t testing.TB, st harness.Store, src string, opts *rest.Options) *se
 		t.Fatal(err)
 	}
 	s := &server{t: t, store: st, engine: script.New(parsed, nil), client: &http.Client{Transport: &http.Transport{}}, doc: described(t)}
-	s.k = kernel.New(st, map[string]harness.Engine{"script": s.engine}, &kernel.Options{Engine: "script", Directory: "/workspace", Window: -1})
+	s.k = kernel.New(st, map[string]harness.Engine{"script": s.engine}, &kernel.Options{
+		Engine: "script", Directory: "/workspace", Window: -1, Files: workspace.NewTrees(t.TempDir(), nil).Of, // of directories that exist
+	})
 	if opts == nil {
 		opts = &rest.Options{}
 	}

@@ -34,6 +34,7 @@ type (
 	rewindInput struct {
 		MessageID harness.ItemID `json:"message_id" rule:"required id"`
 		DryRun    bool           `json:"dry_run"`
+		Force     bool           `json:"force"` // also what somebody else has changed since
 	}
 )
 
@@ -121,11 +122,6 @@ func (s *Server) resume(ctx context.Context, key string, p *onSession, b *branch
 		err = errNotPaused
 	}
 	return http.StatusOK, asReceipt(p.ID, got), err
-}
-
-func (s *Server) rewind(ctx context.Context, _ string, p *onSession, b *rewindInput) (receipt, error) {
-	got, err := s.k.Do(ctx, p.ID, harness.Rewind{Message: b.MessageID, DryRun: b.DryRun, Actor: by(ctx)})
-	return asReceipt(p.ID, got), err
 }
 
 func (s *Server) branchChat(ctx context.Context, key string, p *onSession, b *branchInput) (session, error) {

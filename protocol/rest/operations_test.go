@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"harness"
+	"harness/artifact"
+	"harness/protocol/rest"
+	"harness/store/memory"
 )
 
 // Every documented operation is called, well and badly, and every answer is
@@ -65,6 +68,20 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	other := serve(t, "say hi")
 	other.must(201, nil, "POST", "/sessions/import", string(archive.body), "Content-Type", "application/jsonl")
 	s.doc.seen["importSession 201"] = other.doc.seen["importSession 201"]
+
+	shelf, err := artifact.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelved := serveOn(t, memory.New(), "say hi", &rest.Options{Shelf: shelf})
+	kept := harness.NewArtifact(harness.SessionID(shelved.chat()), "tool_output", "", []byte("content"))
+	if err := shelf.Put(t.Context(), kept.ArtifactID, kept.Content); err != nil {
+		t.Fatal(err)
+	}
+	shelved.must(200, nil, "GET", kept.URI, "")
+	s.doc.seen["getArtifact 200"] = shelved.doc.seen["getArtifact 200"]
+	s.refused(404, "not_found", "", "GET", kept.URI, "")
+	s.refused(406, "not_acceptable", "", "GET", kept.URI, "", "Accept", "image/png")
 
 	// Bad.
 	const nobody = "ses_nobody"
@@ -130,7 +147,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	rare := map[int]bool{500: true, 503: true, 422: true}
 	if left := s.doc.missing(func(id string, status int) bool {
 		switch {
-		case rare[status], id == "rewindSession" && status == 200, id == "deleteSession" && status == 501:
+		case rare[status], id == "rewindSession" && (status == 200 || status == 409), id == "deleteSession" && status == 501:
 			return false
 		case status == 400 && (id == "getDescription" || id == "listStreamEvents"): // they take nothing
 			return false

@@ -27,8 +27,9 @@ const (
 	importFor = 5 * time.Minute
 )
 
-// deadline bounds the time to read a body; call what it returns when it is
-// read.
+// deadline bounds the time to read a body; call what it returns when it is read
+// to its end. What was not, keeps its bound: the rest of it is waited for before
+// the answer.
 func deadline(w http.ResponseWriter, d time.Duration) (done func()) {
 	c := http.NewResponseController(w) // one without deadlines has nobody on the other side
 	c.SetReadDeadline(time.Now().Add(d))
@@ -54,10 +55,10 @@ func readParams(r *http.Request, plan *shape.Plan, into any) error {
 func readBody(w http.ResponseWriter, r *http.Request, plan *shape.Plan, into any) error {
 	done := deadline(w, bodyFor)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	done()
 	if err != nil {
 		return unread(err, maxBody)
 	}
+	done()
 	if len(body) == 0 {
 		return broken(plan.Read([]byte("{}"), into))
 	}

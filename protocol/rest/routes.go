@@ -36,7 +36,7 @@ var routes = []route{
 		{http.StatusOK, mediaJSON, reflect.TypeFor[receipt](), "it goes on"},
 		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "the branch"},
 	}, (*Server).resume, harness.ErrNotFound, errNotPaused),
-	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state at a message. Not supported until workspaces keep snapshots.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrUnsupported),
+	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state before the turn of a message, or say what that would do.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrBusy, harness.ErrUnsupported),
 	get("/sessions/{id}/events", "listEvents", "The session's events by seq, a page at a time.", (*Server).listEvents, harness.ErrNotFound),
 	raw("GET", "/sessions/{id}/events/stream", "streamEvents", "The session's events, past and to come.", streamed, (*Server).streamEvents, harness.ErrNotFound),
 	get("/sessions/{id}/state", "getState", "The session's state at any event.", (*Server).stateAt, harness.ErrNotFound),
@@ -50,6 +50,9 @@ var routes = []route{
 	raw("DELETE", "/rules/{rule_id}", "revokeRule", "Revoke a rule: its tool is asked about again.", []answer{
 		{http.StatusNoContent, "", nil, "it does not stand any more"},
 	}, (*Server).revokeRule, harness.ErrNotFound),
+	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
+		{http.StatusOK, mediaBytes, nil, "its bytes"},
+	}, (*Server).artifact, harness.ErrNotFound),
 	get("/stream-events", "listStreamEvents", "The inventory of events.", (*Server).inventory),
 	raw("GET", "/openapi.json", "getDescription", "This description.", []answer{{http.StatusOK, mediaJSON, reflect.TypeFor[document](), "OpenAPI 3.1"}}, (*Server).describeAPI),
 }

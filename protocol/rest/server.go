@@ -16,6 +16,9 @@ type Options struct {
 	Log     *slog.Logger // default: discard
 	Version string       // of the API's description
 
+	// Shelf has the content of artifacts; without it there is none.
+	Shelf harness.Shelf
+
 	// Import takes the events of a whole archive in, as archive.Import does;
 	// without it importing is unsupported.
 	Import func(ctx context.Context, events []harness.Event) (archive.Imported, error)
@@ -71,8 +74,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
+// Clients is how many event streams are open.
+func (s *Server) Clients() int { return s.feeds.srv.Len() }
+
 // CloseOf ends the streams that were opened with a credential of this name.
-func (s *Server) CloseOf(name string) { s.feeds.closeOf(name) }
+func (s *Server) CloseOf(name string) {
+	s.feeds.closeIf(func(c *harness.Caller) bool { return c.Name == name })
+}
+
+// CloseLogin ends the streams of a browser that was logged out.
+func (s *Server) CloseLogin(login string) {
+	s.feeds.closeIf(func(c *harness.Caller) bool { return c.Login == login })
+}
 
 // Shutdown ends every stream and returns when nothing of them runs any more, or
 // ctx is done. Requests that come later are answered with 503.

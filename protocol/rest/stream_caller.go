@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,8 +11,9 @@ import (
 // terms are what ends a stream beside its client.
 type terms struct {
 	until  until
-	caller string      // the name of the credential that it was opened with
-	expiry *time.Timer // of the credential; guarded by the room's mutex
+	caller harness.Caller // that it was opened by
+	expiry *time.Timer    // of the credential; guarded by the room's mutex
+	seat   *seat
 }
 
 // until is what a stream's client wants to end it.
@@ -39,8 +41,42 @@ func (w *stream) expires(at time.Time) {
 	})
 }
 
-// closeOf ends the streams that were opened with a credential of this name.
-func (f *feeds) closeOf(name string) {
+// quota is a server that counts who has how many streams.
+type quota interface {
+	// HoldStream counts a stream of the caller until release, which may be nil,
+	// is called.
+	HoldStream(ctx context.Context) (release func(), err error)
+}
+
+// seat is a stream's place among those of its user.
+type seat struct{ release func() }
+
+// seat takes a seat for the caller of ctx, until it leaves.
+func (f *feeds) seat(ctx context.Context) (*seat, error) {
+	q, ok := f.k.(quota)
+	if !ok {
+		return new(seat), nil
+	}
+	release, err := q.HoldStream(ctx)
+	return &seat{release}, err
+}
+
+// leave gives the seat back, once or more often.
+func (s *seat) leave() {
+	if s.release != nil {
+		s.release()
+	}
+}
+
+// let gives the stream's seat back.
+func (w *stream) let() {
+	if w.terms != nil && w.terms.seat != nil {
+		w.terms.seat.leave()
+	}
+}
+
+// closeIf ends the streams of callers that are nobody any more.
+func (f *feeds) closeIf(ended func(*harness.Caller) bool) {
 	f.mu.Lock()
 	rooms := make([]*room, 0, len(f.rooms))
 	for _, r := range f.rooms {
@@ -50,7 +86,7 @@ func (f *feeds) closeOf(name string) {
 	for _, r := range rooms {
 		r.mu.Lock()
 		for _, w := range r.streams {
-			if w.terms != nil && w.terms.caller == name {
+			if w.terms != nil && ended(&w.terms.caller) {
 				w.fail(errExpired)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"harness"
 	"harness/kernel"
 	"harness/store/memory"
 )
@@ -21,7 +22,7 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 	over := h.listen(string(id), "Caller: page", "Expires: "+time.Unix(1, 0).Format(time.RFC3339Nano))
 	stays, nobody := h.listen(string(id), "Caller: laptop"), h.listen(string(id))
 	revoked.must()
-	h.feeds.closeOf("phone")
+	h.feeds.closeIf(func(c *harness.Caller) bool { return c.Name == "phone" })
 	for name, l := range map[string]*listener{"revoked": revoked, "expired": expired, "over": over} {
 		got := l.rest()
 		if len(got) == 0 || got[len(got)-1].name != "error" || !strings.Contains(got[len(got)-1].data, `"code":"unauthenticated"`) {

@@ -89,8 +89,20 @@ func (f *feeds) spawn(work func()) {
 
 // serve answers a request with a stream and takes its connection over. An error
 // means that nothing was answered: there is no such session, the cursor is no
-// place in it, or the server is shutting down.
-func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) error {
+// place in it, its user has too many, or the server is shutting down. A seat that
+// was taken is given back.
+func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) (err error) {
+	if s.seat == nil && r.Method != http.MethodHead {
+		if s.seat, err = f.seat(r.Context()); err != nil {
+			return err
+		}
+	}
+	streams := false
+	defer func() {
+		if !streams && s.seat != nil {
+			s.seat.leave()
+		}
+	}()
 	sum, err := f.summary(r.Context(), s.session)
 	if err != nil {
 		return err
@@ -101,7 +113,7 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want)}
 	caller, known := harness.CallerOf(r.Context())
 	if known || s.until != (until{}) {
-		w.terms = &terms{until: s.until, caller: caller.Name}
+		w.terms = &terms{until: s.until, caller: caller, seat: s.seat}
 	}
 	if s.from.wrong != "" {
 		w.at, w.rest = 0, appendReset(w.rest, s.from, sum.Seq)
@@ -113,6 +125,7 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) e
 	f.enter(w, s.session, sum)
 	w.expires(caller.Expires)
 	if _, err = f.srv.Stream(rw, r, w); err == nil {
+		streams = true
 		return nil
 	}
 	f.leave(w)
@@ -240,4 +253,8 @@ func (f *feeds) Writable(c *socket.Conn) {
 }
 
 // Closed is its end.
-func (f *feeds) Closed(c *socket.Conn, _ error) { f.leave(c.Tag().(*stream)) }
+func (f *feeds) Closed(c *socket.Conn, _ error) {
+	w := c.Tag().(*stream)
+	f.leave(w)
+	w.let()
+}

@@ -14,6 +14,7 @@ type subscription struct {
 	from    cursor
 	want    filter
 	until   until
+	seat    *seat // nil: it is taken when the stream begins
 }
 
 // parseSubscription reads all that a request for a stream says. Errors wrap
@@ -28,7 +29,7 @@ func parseSubscription(r *http.Request, id harness.SessionID) (subscription, err
 	if err != nil {
 		return subscription{}, err
 	}
-	return subscription{id, parseCursor(r), want, end}, nil
+	return subscription{session: id, from: parseCursor(r), want: want, until: end}, nil
 }
 
 // until says what ends a stream, beside its client: nothing, the end of the

@@ -77,7 +77,7 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, 
 
 // readArchive reads a whole archive and checks its seal.
 func (s *Server) readArchive(w http.ResponseWriter, r *http.Request) ([]harness.Event, error) {
-	defer deadline(w, importFor)()
+	done := deadline(w, importFor)
 	var events []harness.Event
 	body := http.MaxBytesReader(w, r.Body, s.opts.MaxImport)
 	for e, err := range archive.Read(body) {
@@ -90,6 +90,7 @@ func (s *Server) readArchive(w http.ResponseWriter, r *http.Request) ([]harness.
 		}
 		return nil, damaged(err)
 	}
+	done()
 	return events, nil
 }
 

@@ -37,7 +37,7 @@ func input(prompt string, given []inputPart) ([]harness.Part, error) {
 // startTurn answers with the turn's events from the prompt on, or at once with
 // its receipt. A prompt that waits in the queue is answered when its turn
 // begins, from turn_start on.
-func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, p *onSession, b *turnInput) error {
+func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, p *onSession, b *turnInput) (err error) {
 	form, err := choose(r, mediaEvents, mediaJSON)
 	if err != nil {
 		return err
@@ -53,6 +53,17 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, p *onSession,
 	ctx := r.Context()
 	if _, err := s.row(ctx, p.ID, harness.Chat); err != nil {
 		return err
+	}
+	var place *seat
+	if form == mediaEvents { // before the prompt is taken: who is refused may ask again
+		if place, err = s.feeds.seat(ctx); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				place.leave()
+			}
+		}()
 	}
 	submit := harness.Submit{Parts: parts, Source: harness.FromTurn, OnBusy: harness.OnBusy(b.OnBusy), ClientKey: key, Actor: by(ctx)}
 	got, err := s.say(ctx, p.ID, submit, key, harness.FromTurn, parts)
@@ -77,7 +88,7 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, p *onSession,
 			return err
 		}
 	}
-	return s.feeds.serve(w, r, subscription{session: p.ID, from: cursorAfter(from), want: everything, until: untilTurn(got.Turn)})
+	return s.feeds.serve(w, r, subscription{session: p.ID, from: cursorAfter(from), want: everything, until: untilTurn(got.Turn), seat: place})
 }
 
 // begun waits for the turn of a queued prompt and says where it is about to

@@ -125,6 +125,8 @@ type (
 		ThreadID  harness.SessionID `json:"threadId" rule:"required id"`
 		MessageID harness.ItemID    `json:"messageId" rule:"required max=128"`
 		DryRun    bool              `json:"dryRun"`
+		Force     bool              `json:"force"` // also what somebody else has changed since
+		ClientKey string            `json:"clientKey" rule:"max=128"`
 	}
 	threadParams struct {
 		ThreadID harness.SessionID `json:"threadId" rule:"required id"`

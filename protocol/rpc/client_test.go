@@ -15,6 +15,7 @@ import (
 	"harness/kernel"
 	"harness/protocol/rpc"
 	"harness/store/memory"
+	"harness/workspace"
 )
 
 const patience = 20 * time.Second
@@ -25,6 +26,8 @@ type server struct {
 	k      *kernel.Kernel
 	store  harness.Store
 	engine *script.Engine
+
+	rewinds bool // announced
 }
 
 func serve(t testing.TB, src string) *server {
@@ -39,12 +42,14 @@ func serveOn(t testing.TB, st harness.Store, src string) *server {
 		t.Fatal(err)
 	}
 	engine := script.New(s, nil)
-	k := kernel.New(st, map[string]harness.Engine{"script": engine}, &kernel.Options{Engine: "script", Directory: "/workspace", Window: -1})
+	k := kernel.New(st, map[string]harness.Engine{"script": engine}, &kernel.Options{
+		Engine: "script", Directory: "/workspace", Window: -1, Files: workspace.NewTrees(t.TempDir(), nil).Of, // of directories that exist
+	})
 	t.Cleanup(func() { k.Close() })
 	if _, err := k.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &server{t, k, st, engine}
+	return &server{t: t, k: k, store: st, engine: engine}
 }
 
 // crash is a new server on what was durable at this moment.
@@ -90,7 +95,7 @@ func (s *server) connectAs(user string) *client {
 	c := &client{t: s.t, in: inW, lines: make(chan line), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		c.done <- rpc.Serve(ctx, s.k, inR, outW, &rpc.Options{Version: "1.0.0", User: user})
+		c.done <- rpc.Serve(ctx, s.k, inR, outW, &rpc.Options{Version: "1.0.0", User: user, Rewinds: s.rewinds})
 		outW.Close()
 	}()
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"harness"
 )
 
-// The codes of S4, and two for servers that ask who is there.
+// The codes of S4, and three for servers that ask who is there.
 const (
 	codeParse            = -32700
 	codeInvalidRequest   = -32600
@@ -19,6 +19,7 @@ const (
 	codeApprovalNotFound = -32004
 	codeUnauthenticated  = -32005
 	codeForbidden        = -32006
+	codeTooMany          = -32007
 )
 
 // codeNames are S4's names of its codes.
@@ -34,6 +35,7 @@ var codeNames = map[int]string{
 	codeApprovalNotFound: "ApprovalNotFound",
 	codeUnauthenticated:  "Unauthenticated",
 	codeForbidden:        "Forbidden",
+	codeTooMany:          "TooMany",
 }
 
 // rpcError is the error of an answer. Data has a stable word beside the number.
@@ -65,6 +67,9 @@ var codes = map[*harness.Error]int{
 	harness.ErrUnsupported:     codeInvalidParams,
 	harness.ErrUnauthenticated: codeUnauthenticated,
 	harness.ErrForbidden:       codeForbidden,
+	harness.ErrTooMany:         codeTooMany,
+	harness.ErrQuota:           codeTooMany,
+	harness.ErrSecret:          codeInvalidParams,
 	harness.ErrUnavailable:     codeInternal,
 	harness.ErrBranched:        codeInvalidParams,
 	harness.ErrConflict:        codeInternal,

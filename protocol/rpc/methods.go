@@ -55,14 +55,14 @@ var methods = []method{
 
 // announced are S4's own capabilities, what goes beyond it in S4's own methods,
 // and what the added methods bring.
-func announced(list []method) map[string]bool {
+func announced(list []method, rewinds bool) map[string]bool {
 	caps := map[string]bool{"threads": true, "turns": true, "approvals": true, "streaming": true, "persistence": true, "batch": true, "paging": true}
 	for _, m := range list {
 		if m.adds != "" {
 			caps[m.adds] = true
 		}
 	}
-	caps["rewind"] = false // it is refused until workspaces keep snapshots
+	caps["rewind"] = rewinds // else it is refused
 	return caps
 }
 
@@ -86,7 +86,7 @@ func clip(s string) string {
 
 func (c *conn) initialize(context.Context, *exchange, *initializeParams) (initializeResult, error) {
 	if c.hello == nil { // it never changes
-		c.hello = appendJSON(nil, initializeResult{Version: c.opts.Version, Capabilities: announced(c.methods)})
+		c.hello = appendJSON(nil, initializeResult{Version: c.opts.Version, Capabilities: announced(c.methods, c.opts.Rewinds)})
 	}
 	return initializeResult{encoded: c.hello}, nil
 }

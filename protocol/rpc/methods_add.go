@@ -88,10 +88,6 @@ func (c *conn) threadResume(ctx context.Context, x *exchange, p *threadParams) (
 	return c.do(ctx, x, p.ThreadID, harness.Resume{Actor: c.opts.User})
 }
 
-func (c *conn) threadRewind(ctx context.Context, x *exchange, p *threadRewindParams) (okResult, error) {
-	return c.do(ctx, x, p.ThreadID, harness.Rewind{Message: p.MessageID, DryRun: p.DryRun, Actor: c.opts.User})
-}
-
 // threadHealth says how a thread is: facts of its state, no judgement.
 func (c *conn) threadHealth(ctx context.Context, _ *exchange, p *threadParams) (threadHealthResult, error) {
 	if _, err := c.summary(ctx, p.ThreadID); err != nil {

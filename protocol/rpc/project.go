@@ -125,7 +125,7 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 	case *harness.ApprovalApplied:
 		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source, pl.RuleID})
 	case *harness.Artifact:
-		t.whole(harness.ItemID(pl.ArtifactID), "artifact", artifactData(*pl))
+		t.whole(harness.ItemID(pl.ArtifactID), "artifact", artifactData{pl.ArtifactID, pl.ArtifactType, pl.Title, pl.URI, pl.Size, pl.SHA256, pl.Metadata})
 	case *harness.Usage:
 		p.usage = new(usage(*pl))
 	case *harness.TurnEnd:

@@ -33,6 +33,8 @@ type Options struct {
 	Version string       // what initialize answers
 	User    string       // whose threads these are; empty: everybody's
 
+	Rewinds bool // snapshots of files are kept, so that thread.rewind works
+
 	// Linger is how long the client is still told of turns that run when its
 	// input ends. Default: not at all.
 	Linger time.Duration

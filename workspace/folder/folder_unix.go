@@ -158,12 +158,7 @@ func (f *Folder) Create(name string, data []byte, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	for n := 0; n < len(data) && err == nil; {
-		var m int
-		m, err = retry(func() (int, error) { return unix.Write(fd, data[n:]) })
-		n += max(m, 0)
-	}
-	if err == nil {
+	if err = fill(fd, data); err == nil {
 		err = unix.Fchmod(fd, mode&0o7777)
 	}
 	if closed := unix.Close(fd); err == nil {
@@ -173,6 +168,18 @@ func (f *Folder) Create(name string, data []byte, mode uint32) error {
 		unix.Unlinkat(f.fd, name, 0)
 	}
 	return err
+}
+
+// fill writes all of data.
+func fill(fd int, data []byte) error {
+	for n := 0; n < len(data); {
+		m, err := retry(func() (int, error) { return unix.Write(fd, data[n:]) })
+		if err != nil {
+			return err
+		}
+		n += m
+	}
+	return nil
 }
 
 // Symlink makes a link that was not there.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"harness"
+	"harness/model"
+	"harness/model/anthropic"
+	"harness/model/offline"
+	"harness/model/openai"
+)
+
+// provider is a protocol that model servers speak.
+type provider struct {
+	key     string // the variable that usually holds a key
+	model   string // asked for if none is named; empty: one must be
+	needKey bool
+	open    func(key, url, name string) model.Client
+}
+
+// providers by the name that --model begins with.
+var providers = map[string]provider{
+	"anthropic": {"ANTHROPIC_API_KEY", "claude-sonnet-4-5", true, func(key, url, name string) model.Client {
+		return anthropic.New(key, &anthropic.Options{URL: url, Name: name})
+	}},
+	"openai": {"OPENAI_API_KEY", "gpt-5", true, func(key, url, name string) model.Client {
+		return openai.NewResponses(key, &openai.Options{URL: url, Name: name})
+	}},
+	"chat": {"", "", false, func(key, url, name string) model.Client {
+		return openai.NewChat(key, &openai.Options{URL: url, Name: name})
+	}},
+}
+
+// brain is the flags that say which model a native engine asks.
+type brain struct {
+	model *string
+	keys  *pairs
+	urls  *pairs
+	pace  *time.Duration
+}
+
+func (f *flags) brain() *brain {
+	b := &brain{keys: new(pairs), urls: new(pairs)}
+	b.model = f.String("model", "auto", "`MODEL` of the native engine: anthropic/NAME, openai/NAME, chat/NAME (any server with Chat Completions), offline; more than one with commas, to fall back on; auto takes the first provider that has a key, or offline")
+	f.Var(b.keys, "key", "where a provider's key is (`PROVIDER=SOURCE`; repeatable), such as anthropic=file:PATH; without it, $ANTHROPIC_API_KEY and $OPENAI_API_KEY")
+	f.Var(b.urls, "model-url", "another server for a provider (`PROVIDER=URL`; repeatable), such as chat=http://127.0.0.1:11434/v1")
+	b.pace = f.Duration("pace", 25*time.Millisecond, "time that a word of the offline model takes")
+	return b
+}
+
+// mind is what a native engine thinks with.
+type mind struct {
+	client   model.Client
+	model    string
+	provider string
+	said     string // what was chosen, for people
+}
+
+// open finds the keys, which become secrets of the process, and makes a client.
+func (b *brain) open(ctx context.Context, p *program, hidden secrets) (mind, error) {
+	keys := make(map[string]string)
+	for name, pr := range providers {
+		source := (*b.keys)[name]
+		if source == "" && pr.key != "" && p.getenv(pr.key) != "" {
+			source = "env:" + pr.key
+		}
+		if source == "" {
+			continue
+		}
+		key, err := p.secret(ctx, source)
+		if err == nil {
+			err = hidden.Add(key)
+		}
+		if err != nil {
+			return mind{}, fmt.Errorf("--key %s: %w", name, err)
+		}
+		keys[name] = key
+	}
+	for name := range *b.keys {
+		if _, ok := providers[name]; !ok {
+			return mind{}, fmt.Errorf("--key %s: unknown provider, want one of %s: %w", name, names(providers), harness.ErrInvalid)
+		}
+	}
+	specs := *b.model
+	if specs == "auto" {
+		specs = "offline"
+		for _, name := range []string{"anthropic", "openai"} {
+			if keys[name] != "" {
+				specs = name
+				break
+			}
+		}
+	}
+	var routes []model.Route
+	var first mind
+	for i, spec := range strings.Split(specs, ",") {
+		m, err := b.route(strings.TrimSpace(spec), keys)
+		if err != nil {
+			return mind{}, err
+		}
+		if i == 0 {
+			first = m
+		}
+		routes = append(routes, model.Route{Name: m.provider, Client: m.client, Model: m.model})
+	}
+	if len(routes) > 1 {
+		routes[0].Model = "" // what a session asks for
+		first.client = model.Fallback(routes...)
+		first.said += ", else " + strings.Join(strings.Split(specs, ",")[1:], ", else ")
+	}
+	return first, nil
+}
+
+// route is one of the models to ask.
+func (b *brain) route(spec string, keys map[string]string) (mind, error) {
+	if spec == "offline" {
+		return mind{offline.New(&offline.Options{Pace: *b.pace}), offline.Model, offline.Provider, "offline model, which is not a language model"}, nil
+	}
+	name, asked, _ := strings.Cut(spec, "/")
+	pr, ok := providers[name]
+	if !ok {
+		return mind{}, fmt.Errorf("--model %s: unknown provider %q, want one of %s, or offline: %w", spec, name, names(providers), harness.ErrInvalid)
+	}
+	if asked == "" {
+		asked = pr.model
+	}
+	url := (*b.urls)[name]
+	switch {
+	case asked == "":
+		return mind{}, fmt.Errorf("--model %s: which model? %s/NAME: %w", spec, name, harness.ErrInvalid)
+	case name == "chat" && url == "":
+		return mind{}, fmt.Errorf("--model %s: which server? --model-url chat=URL: %w", spec, harness.ErrInvalid)
+	case pr.needKey && keys[name] == "":
+		return mind{}, fmt.Errorf("--model %s: no key; set $%s or --key %s=SOURCE: %w", spec, pr.key, name, harness.ErrInvalid)
+	}
+	client := model.Retry(pr.open(keys[name], url, ""), nil)
+	return mind{client, asked, name, name + "/" + asked}, nil
+}
+
+// pairs is a flag of NAME=VALUE that may be given more than once.
+type pairs map[string]string
+
+func (p *pairs) String() string { return "" }
+
+func (p *pairs) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" || value == "" {
+		return fmt.Errorf("want NAME=VALUE, not %q", s)
+	}
+	if *p == nil {
+		*p = make(pairs)
+	}
+	(*p)[name] = value
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"harness"
+	"harness/workspace"
+)
+
+// snapshots is the flag that says whether sessions' files are kept, so that they
+// can be taken back.
+type snapshots struct {
+	mode *string
+	home string
+}
+
+func (f *flags) snapshots() snapshots {
+	return snapshots{
+		f.String("snapshots", "on", "`MODE` on or off: keep files as they were before each turn, so that rewind can take them back"),
+		f.p.getenv("HOME"),
+	}
+}
+
+// keeper keeps snapshots; the zero value keeps none.
+type keeper struct {
+	trees *workspace.Trees
+	stop  context.CancelFunc
+	tends sync.WaitGroup
+}
+
+// open keeps snapshots below data until close, and tidies them up meanwhile. Dir
+// is where sessions work unless they say otherwise.
+func (s snapshots) open(ctx context.Context, data, dir string, log *slog.Logger) (*keeper, error) {
+	k := &keeper{}
+	switch *s.mode {
+	case "off":
+		return k, nil
+	case "on":
+	default:
+		return nil, fmt.Errorf("--snapshots %s: want on or off: %w", *s.mode, harness.ErrInvalid)
+	}
+	k.trees = workspace.NewTrees(data, &workspace.Options{Home: s.home})
+	if _, err := k.trees.Of(dir); err != nil {
+		log.Info("no snapshots here, so no rewind", "directory", dir, "err", err)
+	}
+	ctx, k.stop = context.WithCancel(ctx)
+	k.tends.Go(func() {
+		k.trees.Tend(ctx, func(dir string, c workspace.Collected, err error) {
+			if err != nil {
+				log.Warn("snapshots not tidied up", "directory", dir, "err", err)
+				return
+			}
+			log.Info("snapshots tidied up", "directory", dir, "freed", c.Freed, "marks", c.Marks)
+		})
+	})
+	return k, nil
+}
+
+// files is the kernel's, or nil.
+func (k *keeper) files() func(string) (harness.Rewinder, error) {
+	if k.trees == nil {
+		return nil
+	}
+	return k.trees.Of
+}
+
+func (k *keeper) close() {
+	if k.stop != nil {
+		k.stop()
+		k.tends.Wait()
+	}
+}
+
+// beside is where the snapshots of a store's sessions go: to its own files, or
+// nowhere if it has none.
+func (s snapshots) beside(store string) (data string, ok bool) {
+	switch kind, path, _ := strings.Cut(store, ":"); {
+	case path == "":
+		return "", false
+	case kind == "jsonl":
+		return filepath.Join(path, "snapshots"), true
+	case kind == "sqlite":
+		return filepath.Join(filepath.Dir(path), "snapshots"), true
+	}
+	return "", false
+}

@@ -1,0 +1,85 @@
+package claude
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"harness"
+)
+
+// launch is how a process is to be started.
+type launch struct {
+	directory string
+	id        string // the program's session
+	resume    string // the session to go on with; "" for none
+	at        string // up to which of its messages; "" for all
+	config    harness.Config
+}
+
+// askRules makes the program ask about everything of these kinds, also what it
+// would take for harmless. Edits it asks about by itself.
+const askRules = `{"permissions":{"ask":["Bash","PowerShell","WebFetch","WebSearch"]}}`
+
+// without are tools that act when no turn runs, or tell of those that do.
+const without = "CronCreate,CronDelete,CronList,ScheduleWakeup,Monitor"
+
+// args are the flags of a process.
+func (l launch) args(settings []string) []string {
+	args := []string{
+		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text", "--setting-sources", strings.Join(settings, ","), "--strict-mcp-config",
+		"--settings", askRules, "--disallowedTools", without, "--permission-mode", permissionMode(l.config.PermissionMode),
+	}
+	add := func(flag, value string) {
+		if value != "" {
+			args = append(args, flag, value)
+		}
+	}
+	switch {
+	case l.resume == l.id:
+		add("--resume", l.resume)
+	case l.resume != "":
+		add("--resume", l.resume)
+		add("--resume-session-at", l.at)
+		args = append(args, "--fork-session", "--session-id", l.id)
+	default:
+		add("--session-id", l.id)
+	}
+	add("--model", l.config.Model)
+	add("--effort", string(l.config.Effort))
+	add("--agent", l.config.Agent)
+	if l.config.SystemPrompt != "" {
+		add("--system-prompt", l.config.SystemPrompt)
+		add("--system-prompt-snapshot", "off") // or a resumed session keeps its old one
+	}
+	if l.config.MaxTurns > 0 {
+		add("--max-turns", strconv.Itoa(l.config.MaxTurns))
+	}
+	return args
+}
+
+// permissionMode is the program's word for a mode. In full auto it asks, too,
+// and the session's policy allows: so no rule is passed by, and it works for
+// root, whom the program refuses its own mode for that.
+func permissionMode(m harness.Mode) string {
+	if m == harness.AcceptEdits {
+		return "acceptEdits"
+	}
+	return "default"
+}
+
+// environ is the whole environment of a process but for TMPDIR.
+func environ(state string, extra []string) []string {
+	env := []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"HOME=" + state,
+		"LANG=C.UTF-8",
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(state, "config"),
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", // the rest says it again, for versions that do not know it
+		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "DO_NOT_TRACK=1",
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // a turn's work ends with the turn
+	}
+	return slices.Concat(env, extra)
+}

@@ -1,0 +1,246 @@
+package claude
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"harness"
+)
+
+// translator turns messages of the program into facts about a turn. It is pure:
+// the same messages give the same facts.
+type translator struct {
+	again ref // of an earlier attempt at the turn
+
+	begun   bool
+	said    strings.Builder // the turn's text
+	stop    string          // why the model stopped last
+	model   string
+	message string // the answer that streams
+	sent    strings.Builder
+	fresh   bool // the next text begins a block
+
+	calls      map[string]*call // by the program's id
+	open       []string         // ids of calls without an outcome, in order
+	used       harness.Usage    // of the turn, cost apart
+	last       usage            // of the answer that streams
+	lastSpoken string           // the uuid of the latest message of the main conversation
+
+	unknown map[string]int
+}
+
+// call is a call of a tool.
+type call struct {
+	id     harness.CallID // under which the log has it
+	name   string
+	parent string // of a subagent; "" for the main conversation
+	input  json.RawMessage
+	told   bool // the log has it
+	denied *string
+	begun  time.Time
+}
+
+func newTranslator(again ref) *translator {
+	return &translator{again: again, calls: make(map[string]*call), unknown: make(map[string]int)}
+}
+
+// take is what a message tells.
+func (t *translator) take(m any) []harness.Payload {
+	switch m := m.(type) {
+	case *streamed:
+		if m.Parent == "" {
+			return t.stream(m)
+		}
+	case *spoken:
+		if m.Type == "user" {
+			return t.heard(m)
+		}
+		return t.spoke(m)
+	case *notice:
+		return t.noticed(m)
+	case *other:
+		t.unknown[m.Type]++
+	}
+	return nil
+}
+
+// stream is a piece of the answer of the main conversation.
+func (t *translator) stream(m *streamed) []harness.Payload {
+	switch e := &m.Event; e.Type {
+	case "message_start":
+		t.message, t.last = e.Message.ID, e.Message.Usage
+		t.model = cmp.Or(e.Message.Model, t.model)
+	case "content_block_start":
+		t.sent.Reset()
+		t.fresh = true
+	case "content_block_delta":
+		switch e.Delta.Type {
+		case "text_delta":
+			t.sent.WriteString(e.Delta.Text)
+			return t.say(e.Delta.Text)
+		case "thinking_delta":
+			t.sent.WriteString(e.Delta.Thinking)
+			return think(e.Delta.Thinking)
+		}
+	case "message_delta":
+		t.stop = cmp.Or(e.Delta.StopReason, t.stop)
+		t.last.OutputTokens = max(t.last.OutputTokens, e.Usage.OutputTokens)
+		t.count(t.last)
+		return []harness.Payload{t.usage(nil)}
+	}
+	return nil
+}
+
+// say is text, apart from the block before it.
+func (t *translator) say(text string) []harness.Payload {
+	if text == "" {
+		return nil
+	}
+	if before := t.said.String(); t.fresh && before != "" {
+		text = strings.Repeat("\n", max(0, 2-(len(before)-len(strings.TrimRight(before, "\n"))))) + text
+	}
+	t.fresh = false
+	t.said.WriteString(text)
+	return []harness.Payload{&harness.Token{Text: text}}
+}
+
+func think(text string) []harness.Payload {
+	if text == "" {
+		return nil
+	}
+	return []harness.Payload{&harness.Thinking{Text: text}}
+}
+
+// synthetic is the model of what the program says itself.
+const synthetic = "<synthetic>"
+
+// spoke is a finished block of an answer: of the main conversation, what has
+// not streamed; of a subagent, that it is at work.
+func (t *translator) spoke(m *spoken) (out []harness.Payload) {
+	if m.Parent == "" {
+		t.lastSpoken = m.UUID
+	}
+	if m.Message.Model == synthetic && len(m.Error) > 0 && string(m.Error) != "null" {
+		return nil // the result says it
+	}
+	for _, b := range blocks(m.Message.Content) {
+		switch {
+		case b.Type == "tool_use":
+			out = append(out, t.called(m, b)...)
+		case m.Parent != "":
+			if b.Type == "text" {
+				out = append(out, &harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: brief(b.Text)})
+			}
+		case b.Type == "text":
+			out = append(out, t.say(t.rest(m.Message.ID, b.Text))...)
+		case b.Type == "thinking":
+			out = append(out, think(t.rest(m.Message.ID, b.Thinking))...)
+		}
+	}
+	return out
+}
+
+// rest is what of a finished block has not been streamed.
+func (t *translator) rest(message, whole string) string {
+	if message != t.message {
+		t.fresh = true
+		return whole
+	}
+	rest, _ := strings.CutPrefix(whole, t.sent.String())
+	if rest == whole && t.sent.Len() > 0 { // it streamed otherwise: what was shown stays
+		return ""
+	}
+	t.sent.Reset()
+	t.sent.WriteString(whole)
+	return rest
+}
+
+// noticed is what the program says about itself.
+func (t *translator) noticed(m *notice) []harness.Payload {
+	switch m.Subtype {
+	case "init":
+		t.model = cmp.Or(m.Model, t.model)
+		if t.begun {
+			return nil
+		}
+		t.begun = true
+		tools := make([]harness.ToolInfo, 0, len(m.Tools))
+		for _, name := range m.Tools {
+			tools = append(tools, harness.ToolInfo{Name: name})
+		}
+		return []harness.Payload{&harness.TurnStartTools{Tools: tools}}
+	case "api_retry":
+		why := fmt.Sprintf("%s (%d), retry %d of %d", word(m.Error), m.ErrorStatus, m.Attempt, m.MaxRetries)
+		return []harness.Payload{&harness.TransportDiagnostic{Status: "degraded", Kind: "api_retry", Reason: why, FailureCount: m.Attempt}}
+	case "permission_denied":
+		if c := t.calls[m.ToolUseID]; c != nil {
+			c.denied = new(word(m.Message))
+		}
+	case "compact_boundary":
+		c := m.CompactMetadata
+		return []harness.Payload{&harness.ContextCompacted{TokensSaved: max(0, c.PreTokens-c.PostTokens), Summary: "the program compacted the conversation"}}
+	case "task_started":
+		if m.TaskType == "local_agent" && m.ToolUseID != "" {
+			return []harness.Payload{&harness.SubagentEvent{AgentID: m.ToolUseID, Status: harness.SubagentRunning, Task: m.Description}}
+		}
+	case "task_notification", "background_tasks_changed":
+	default:
+		t.unknown["system/"+m.Subtype]++
+	}
+	return nil
+}
+
+// count adds the tokens of an answer to the turn's.
+func (t *translator) count(u usage) {
+	t.used.InputTokens += u.InputTokens + u.CacheRead + u.CacheWritten
+	t.used.OutputTokens += u.OutputTokens
+	t.used.CachedTokens += u.CacheRead
+}
+
+// usage is what the turn cost so far.
+func (t *translator) usage(cost *float64) *harness.Usage {
+	u := t.used
+	u.Model, u.CostUSD = t.model, cost
+	return &u
+}
+
+// finished is what the end of one of the program's turns tells. paid is what
+// the whole turn cost.
+func (t *translator) finished(m *result, paid float64) []harness.Payload {
+	u := t.usage(&paid)
+	if window := m.ModelUsage[t.model].ContextWindow; window > 0 {
+		u.ContextPct = new(100 * float64(t.last.InputTokens+t.last.CacheRead+t.last.CacheWritten+t.last.OutputTokens) / float64(window))
+	}
+	return []harness.Payload{u}
+}
+
+// strange is what could not be understood, or nil.
+func (t *translator) strange() *harness.TransportDiagnostic {
+	if len(t.unknown) == 0 {
+		return nil
+	}
+	d := &harness.TransportDiagnostic{Status: "degraded", Kind: "unknown_messages"}
+	for _, kind := range slices.Sorted(maps.Keys(t.unknown)) {
+		d.FailureCount += t.unknown[kind]
+		d.Reason += fmt.Sprintf(", %s ×%d", kind, t.unknown[kind])
+	}
+	d.Reason = d.Reason[2:]
+	return d
+}
+
+// maxBrief bounds what is told of a subagent's words.
+const maxBrief = 200
+
+// brief is the beginning of a text, in one line.
+func brief(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxBrief {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxBrief], "") + "…"
+}

@@ -1,0 +1,159 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"harness"
+	"harness/protocol/runner"
+)
+
+// How long a runner may take for what takes no time.
+const (
+	// cancelPatience is for a run to end when it is told to; then its runner is
+	// killed. It is shorter than the kernel's own.
+	cancelPatience = 5 * time.Second
+	// busyPatience is for the run before to be over.
+	busyPatience = 10 * time.Second
+	// lostPatience is for a runner that cannot be reached to come back.
+	lostPatience = 30 * time.Second
+	// lookPatience is for a runner to say whether it has a run.
+	lookPatience = 3 * time.Second
+)
+
+// Engine runs turns on runners. It implements [harness.Engine] and
+// [harness.Survivor].
+type Engine struct {
+	home home
+
+	mu    sync.Mutex // guards what follows
+	can   harness.Abilities
+	heard map[harness.TurnID]map[string]bool // words that an earlier attempt took
+}
+
+// home is where runners are found.
+type home interface {
+	// take returns a runner that can begin a turn.
+	take(ctx context.Context, t harness.Turn) (*lodging, error)
+	// find returns the runner that has a turn's run, if there is one.
+	find(t harness.Turn) (*lodging, error)
+	// close lets go of runners that have nothing to do.
+	close() error
+}
+
+// lodging is a runner as one turn needs it.
+type lodging struct {
+	client    *runner.Client
+	directory string                          // to work in; "" for the runner's own
+	kill      func(ctx context.Context) error // ends the runner and all that is in it; nil if it is not ours to end
+	gone      func() bool                     // it will never come back
+}
+
+var _ interface {
+	harness.Engine
+	harness.Survivor
+} = (*Engine)(nil)
+
+// Open is the engine of the runner at a URL of the configuration: https, or
+// http on this machine. It connects to nothing yet.
+func Open(url, token string) (*Engine, error) {
+	c, err := runner.NewClient(url, token)
+	if err != nil {
+		return nil, err
+	}
+	return newEngine(elsewhere{c}, harness.Abilities{Tools: true}), nil // S2's text; the runner may say more
+}
+
+func newEngine(h home, can harness.Abilities) *Engine {
+	return &Engine{home: h, can: can, heard: map[harness.TurnID]map[string]bool{}}
+}
+
+// Close ends the runners of this machine that have nothing to do. No turn runs
+// any more, or will.
+func (e *Engine) Close() error { return e.home.close() }
+
+// Abilities is what the runner said last.
+func (e *Engine) Abilities() harness.Abilities {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.can
+}
+
+func (e *Engine) learn(h runner.Health) {
+	if h.Abilities == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.can = harness.Abilities(*h.Abilities)
+}
+
+// Survives asks the runner whether it has the run of exactly this attempt.
+func (e *Engine) Survives(ctx context.Context, t harness.Turn) bool {
+	at, err := e.home.find(t)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	s, err := at.client.Status(ctx, string(t.ID))
+	return err == nil && s.RequestID == string(t.ID) && s.Attempt == t.Attempt
+}
+
+// Run has a runner do the turn, or follows the one that does it already.
+func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
+	if ctx.Err() != nil && !t.Attached {
+		return context.Cause(ctx)
+	}
+	f := &follower{engine: e, turn: t, host: h, turned: ctx}
+	err := f.run(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	f.remember(err)
+	return err
+}
+
+// retryable marks a failure that is not the turn's.
+func retryable(what string, err error) error {
+	if err == nil {
+		return fmt.Errorf("%s: %w", what, harness.ErrRetry)
+	}
+	return fmt.Errorf("%s: %w: %w", what, err, harness.ErrRetry)
+}
+
+// elsewhere is the one runner of the configuration.
+type elsewhere struct{ client *runner.Client }
+
+func (e elsewhere) take(ctx context.Context, _ harness.Turn) (*lodging, error) {
+	return e.lodging(), nil
+}
+
+func (e elsewhere) find(harness.Turn) (*lodging, error) { return e.lodging(), nil }
+
+func (elsewhere) close() error { return nil }
+
+func (e elsewhere) lodging() *lodging {
+	return &lodging{client: e.client, gone: func() bool { return false }}
+}
+
+// wait returns when some time has passed or ctx is done.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// broken reports whether a runner does not keep to the protocol.
+func broken(err error) bool {
+	_, ok := errors.AsType[*runner.FaultError](err)
+	return ok
+}

@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"harness"
+)
+
+// What one user may have of a server, whatever the number of its credentials.
+// They are far above what people and their programs do, and far below what a
+// program that has gone wild does. Admins act for everybody and are not counted.
+const (
+	MaxSessions   = 10_000 // that exist: some years of a busy person; an index row and a log each
+	MaxWebSockets = 256    // open: browsers, editors, and a program that watches many sessions
+	MaxStreams    = 256    // open event streams, for the same
+	MaxLines      = 64     // open JSON-RPC connections, some 100 KiB each
+
+	commandBurst = 2_000 // commands at once: a program that steers hundreds of sessions begins
+	commandEvery = 2 * time.Millisecond
+	tellEvery    = 10 * time.Second // the audit log says that somebody is refused commands
+)
+
+// Quotas are the bounds of one user. Those that are zero are the defaults above,
+// negative ones are none.
+type Quotas struct {
+	Sessions     int
+	WebSockets   int
+	Streams      int
+	Lines        int
+	CommandBurst int
+	CommandEvery time.Duration
+}
+
+func (q Quotas) withDefaults() Quotas {
+	for n, def := range map[*int]int{
+		&q.Sessions: MaxSessions, &q.WebSockets: MaxWebSockets, &q.Streams: MaxStreams, &q.Lines: MaxLines, &q.CommandBurst: commandBurst,
+	} {
+		if *n == 0 {
+			*n = def
+		}
+	}
+	if q.CommandEvery == 0 {
+		q.CommandEvery = commandEvery
+	}
+	return q
+}
+
+// counted reports whether what a caller does is counted.
+func counted(c harness.Caller) bool { return !Allows(c.Role, ForOther) }
+
+// pace counts a command of the caller, or is ErrTooMany. A caller that goes on
+// has one line in the audit now and then.
+func (g *Gate) pace(c harness.Caller, a Action, id harness.SessionID) error {
+	if !counted(c) || g.quotas.CommandBurst < 0 {
+		return nil
+	}
+	now := time.Now()
+	if g.commands.take(now, c.User) {
+		return nil
+	}
+	err := fmt.Errorf("more than %d commands a second: %w", time.Second/g.quotas.CommandEvery, harness.ErrTooMany)
+	if g.told.take(now, c.User) {
+		g.audit(Record{Caller: c, Action: a, Session: id, Err: err})
+	}
+	return err
+}
+
+// make is the kernel's Create, for a caller that has room for one more. What is
+// there already needs none.
+func (g *Gate) make(ctx context.Context, c harness.Caller, n harness.NewSession) (id harness.SessionID, err error) {
+	if err := g.pace(c, Create, n.ID); err != nil {
+		return "", err
+	}
+	if !counted(c) || g.quotas.Sessions < 0 {
+		if id, err = g.k.Create(ctx, n); err == nil {
+			g.census.change(n.User, 1)
+		}
+		return id, err
+	}
+	done, err := g.census.take(ctx, n.User, g.quotas.Sessions)
+	switch {
+	case err == nil:
+		defer func() { done(err == nil) }()
+	case n.ID == "":
+		return "", g.full(c, n, err)
+	default:
+		if _, gone := g.look(ctx, n.ID); gone != nil {
+			return "", g.full(c, n, err)
+		}
+	}
+	return g.k.Create(ctx, n)
+}
+
+// full is the refusal of one session more, which the audit has.
+func (g *Gate) full(c harness.Caller, n harness.NewSession, err error) error {
+	if harness.AsError(err) == harness.ErrQuota && g.told.take(time.Now(), c.User) {
+		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})
+	}
+	return err
+}
+
+// count is how many sessions a user has, up to the quota.
+func (g *Gate) count(ctx context.Context, user string) (n int, err error) {
+	for _, err := range g.k.List(ctx, harness.Filter{User: user, Limit: g.quotas.Sessions}) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// HoldSocket counts a WebSocket of the caller of ctx until release is called,
+// which may be nil, or is ErrTooMany.
+func (g *Gate) HoldSocket(ctx context.Context) (release func(), err error) {
+	return g.sockets.hold(ctx, "WebSockets", g.quotas.WebSockets)
+}
+
+// HoldStream is HoldSocket for event streams.
+func (g *Gate) HoldStream(ctx context.Context) (release func(), err error) {
+	return g.streams.hold(ctx, "event streams", g.quotas.Streams)
+}
+
+// HoldLine is HoldSocket for JSON-RPC connections.
+func (g *Gate) HoldLine(ctx context.Context) (release func(), err error) {
+	return g.lines.hold(ctx, "JSON-RPC connections", g.quotas.Lines)
+}

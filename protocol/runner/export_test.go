@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"bytes"
+	"io"
+
+	"harness"
+)
+
+// RoundTrip is what a server reads of a fact that an engine told.
+func RoundTrip(p harness.Payload) (harness.Payload, error) {
+	f, err := frameOf(p)
+	if err != nil {
+		return nil, err
+	}
+	f.ID = 1
+	b, err := f.appendSSE(nil)
+	if err != nil {
+		return nil, err
+	}
+	got, err := newStream(io.NopCloser(bytes.NewReader(b))).Next()
+	return got.Fact(), err
+}
+
+// Reserved reports whether a run may not say this.
+func Reserved(p harness.Payload) bool { return reserved(p) }
+
+// Read reads a stream.
+func Read(b []byte) *Stream { return newStream(io.NopCloser(bytes.NewReader(b))) }
+
+// Guard checks an address, and a connection made for it.
+func Guard(address string) (connect func(at string) error, err error) {
+	_, g, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	return func(at string) error { return g.control("tcp", at, nil) }, nil
+}

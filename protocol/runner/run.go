@@ -1,0 +1,241 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"harness"
+)
+
+// run is one run, and the host of the engine that does it.
+type run struct {
+	id      string
+	attempt int
+	kept    bool // it outlives the connection of its query
+	spool   *spool
+	history []rawEvent
+	can     harness.Abilities
+	words   chan []harness.Part // size 1: see say
+	ctx     context.Context     // ends when the run is told to
+	cancel  context.CancelCauseFunc
+
+	mu     sync.Mutex // guards what follows
+	turn   harness.Turn
+	part   int // how often the engine was asked to work
+	state  string
+	calls  map[harness.CallID]bool // true while open
+	asked  map[harness.CallID]*question
+	held   []string        // keys of what words holds
+	keys   map[string]bool // of everything that was said
+	config harness.Config
+	ref    string
+	said   strings.Builder
+	whole  string
+	heard  bool // somebody read it to its end
+}
+
+// Why a run is told to end.
+var (
+	errCancelled = errors.New("the run was cancelled")
+	errStopped   = fmt.Errorf("the runner was stopped: %w", harness.ErrRetry)
+)
+
+func newRun(q Query, can harness.Abilities, s *spool) *run {
+	r := &run{
+		id: q.RequestID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Part, 1),
+		state: Running, calls: map[harness.CallID]bool{}, asked: map[harness.CallID]*question{}, keys: map[string]bool{}, ref: q.Resume,
+	}
+	for _, raw := range q.History {
+		r.history = append(r.history, rawEvent(raw))
+	}
+	if q.Config != nil {
+		r.config = *q.Config
+	}
+	parts := q.Parts
+	if len(parts) == 0 {
+		parts = harness.TextPart(q.Prompt)
+	}
+	if r.id == "" {
+		r.id = newID()
+	}
+	r.turn = harness.Turn{
+		Session: q.SessionID, ID: harness.TurnID(r.id), Attempt: max(1, q.Attempt), Parts: parts, Fresh: q.Fresh, Directory: q.Directory,
+		Ref: q.Resume, Config: r.config, Began: q.Began,
+	}
+	r.ctx, r.cancel = context.WithCancelCause(context.Background())
+	return r
+}
+
+// begin tells that the run is there.
+func (r *run) begin() error {
+	_, err := r.spool.add(Frame{Type: Started, RequestID: r.id, Attempt: r.attempt})
+	return err
+}
+
+// work has the engine do it, and again for words that came when it had just
+// stopped listening, until the run is over.
+func (r *run) work(e harness.Engine) {
+	for {
+		r.mu.Lock()
+		turn := r.turn
+		if r.part++; r.part > 1 { // to the engine it is another turn
+			turn.ID += harness.TurnID("." + strconv.Itoa(r.part))
+		}
+		r.mu.Unlock()
+		err := safely(r.ctx, e, turn, r)
+		if r.over(err) {
+			return
+		}
+	}
+}
+
+// safely is e.Run, with a panic turned into the failure of this one run.
+func safely(ctx context.Context, e harness.Engine, t harness.Turn, h harness.Host) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the engine panicked: %v", p)
+		}
+	}()
+	return e.Run(ctx, t, h)
+}
+
+// over sees to what follows the engine's return, and reports whether nothing
+// does.
+func (r *run) over(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why := context.Cause(r.ctx)
+	if errors.Is(why, errFull) { // whatever the engine makes of it, not all of it was told
+		err = why
+	}
+	var parts []harness.Part
+	var unread []string
+	select {
+	case parts = <-r.words:
+		unread, r.held = r.held, nil
+	default:
+	}
+	if err == nil && why == nil && len(parts) > 0 {
+		r.again(parts)
+		return false
+	}
+	var f Frame
+	switch {
+	case err == nil:
+		r.state, f = RunCompleted, Frame{Type: Completed, SessionID: r.ref, Result: r.result()}
+	case errors.Is(why, errCancelled):
+		r.state, f = RunCancelled, Frame{Type: Cancelled, Reason: "user"}
+	default:
+		if why != nil {
+			err = why
+		}
+		r.state, f = RunFailed, Frame{Type: Failed, Message: err.Error(), Retryable: errors.Is(err, harness.ErrRetry), Unread: unread}
+	}
+	clear(r.asked)
+	_, _ = r.spool.add(f) // a spool that is broken ends its readers, too
+	return true
+}
+
+// again makes words the engine's next turn. r.mu is held.
+func (r *run) again(parts []harness.Part) {
+	r.turn.Parts, r.turn.Fresh, r.turn.Ref, r.turn.Config = parts, false, r.ref, r.config
+}
+
+// result is the run's answer as S2 wants it, if it is short enough.
+func (r *run) result() rawEvent {
+	text := r.whole
+	if text == "" {
+		text = r.said.String()
+	}
+	if text == "" || len(text) > maxResult {
+		return nil
+	}
+	b, err := encode(text)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// say passes words on to the engine, once for each key. It reports whether the
+// engine must be asked to work again, because it had completed.
+func (r *run) say(w Words) (again bool, err error) {
+	parts := w.Parts
+	if len(parts) == 0 {
+		parts = harness.TextPart(w.Message)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.can.Steer:
+		return false, fmt.Errorf("the engine takes no words while it runs: %w", harness.ErrUnsupported)
+	case harness.PlainText(parts) == "":
+		return false, fmt.Errorf("there is nothing said: %w", harness.ErrInvalid)
+	case w.Key != "" && r.keys[w.Key]:
+		return false, nil
+	case r.state != Running && r.state != RunCompleted || r.ctx.Err() != nil:
+		return false, harness.ErrNotRunning
+	case len(r.keys) >= maxKeys:
+		return false, harness.ErrQueueFull
+	}
+	if w.Key != "" {
+		r.keys[w.Key] = true
+	}
+	if r.state == RunCompleted {
+		r.state, r.heard = Running, false
+		r.again(parts)
+		return true, nil
+	}
+	select {
+	case earlier := <-r.words:
+		parts = append(earlier[:len(earlier):len(earlier)], parts...)
+	default:
+		r.held = nil
+	}
+	r.held = append(r.held, w.Key)
+	r.words <- parts // size 1, just emptied, and nobody else sends
+	return false, nil
+}
+
+func (r *run) configure(c harness.Config) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.config = c
+}
+
+func (r *run) running() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state == Running
+}
+
+// done reports whether the run is over and somebody knows it.
+func (r *run) done() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state != Running && r.heard
+}
+
+// end is told when somebody has read the run to its end.
+func (r *run) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heard = r.state != Running
+}
+
+func (r *run) status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Status{RequestID: r.id, Attempt: r.attempt, State: r.state}
+	s.Frame, _, _, _ = r.spool.look()
+	for call, q := range r.asked {
+		if q.given == nil {
+			s.Pending = append(s.Pending, Question{call, q.frame})
+		}
+	}
+	return s
+}
