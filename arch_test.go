@@ -142,7 +142,7 @@ type spawns struct {
 
 // testVariables are the environment variables tests may read; a name that
 // starts with HARNESS_TEST_ is how a test talks to itself in a child process.
-var testVariables = []string{"LONG", "UPDATE", "CI"}
+var testVariables = []string{"LONG", "UPDATE", "CI", "HARNESS_REAL_AGENTS"}
 
 func TestArchitecture(t *testing.T) {
 	t.Parallel()

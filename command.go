@@ -169,6 +169,7 @@ type ConfigPatch struct {
 	SystemPrompt   *string
 	Effort         *Effort
 	Agent          *string
+	Health         *HealthPolicy // all of it
 }
 
 // Check refuses values outside the texts.
@@ -191,7 +192,7 @@ func (p ConfigPatch) Check() error {
 	if s := p.SystemPrompt; s != nil && len(*s) > MaxPrompt {
 		return fmt.Errorf("system prompt: longer than %d bytes: %w", MaxPrompt, ErrTooLarge)
 	}
-	return nil
+	return p.Health.Check()
 }
 
 // Empty reports whether the patch changes nothing.

@@ -54,6 +54,7 @@ type SessionState struct {
 	UpdatedAt           *time.Time      `json:"updated_at,omitempty"`
 	EndedAt             *time.Time      `json:"ended_at,omitempty"`
 	ResumeContext       json.RawMessage `json:"resume_context,omitempty"`
+	Policy              *SessionPolicy  `json:"policy,omitempty"`
 }
 
 // SessionCheckpoint is a place to come back to. EngineRef is the engine's own
@@ -135,6 +136,20 @@ type SubagentEvent struct {
 	ParentSessionID SessionID `json:"parent_session_id,omitempty"`
 	Task            string    `json:"task,omitempty"`
 	Summary         string    `json:"summary,omitempty"`
+	Tally           *Tally    `json:"tally,omitempty"` // of a session's work so far, with what it handed on
+}
+
+// Tally is what delegated work came to so far, for the budgets of whoever handed
+// it on. Only the kernel writes one.
+type Tally struct {
+	TotalTokens           int64   `json:"total_tokens,omitempty"`
+	CostUSD               float64 `json:"cost_usd,omitempty"`
+	Unpriced              bool    `json:"unpriced,omitempty"` // it cost more, nobody knows how much
+	FailedToolCalls       int64   `json:"failed_tool_calls,omitempty"`
+	LoopWarnings          int64   `json:"loop_warnings,omitempty"`
+	RepeatedPlanEvents    int64   `json:"repeated_plan_events,omitempty"`
+	ToolLatencyMS         int64   `json:"tool_latency_ms,omitempty"`
+	EventsWithoutEvidence int64   `json:"events_without_evidence,omitempty"`
 }
 
 // Artifact is something a turn made and the store keeps out of line.

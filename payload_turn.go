@@ -61,7 +61,7 @@ type TurnStart struct {
 	Attempt int    `json:"attempt"`
 	Engine  string `json:"engine,omitempty"`
 	Model   string `json:"model,omitempty"`
-	Fresh   bool   `json:"fresh,omitempty"` // without the conversation so far
+	Fresh   bool   `json:"fresh,omitempty"`      // without the conversation so far
 	Kept    bool   `json:"files_kept,omitempty"` // files are kept before it changes them
 }
 

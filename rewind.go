@@ -40,8 +40,10 @@ type Rewinding struct {
 	// Lineage is, for each session whose beginning is also this one's, the last
 	// mark of that beginning: what was done up to there is its own doing.
 	Lineage map[SessionID]string
-	Force   bool
-	DryRun  bool
+	// Children are sessions that it handed work to: what they did is its doing.
+	Children []SessionID
+	Force    bool
+	DryRun   bool
 }
 
 // MaxRewound bounds the lists of a Rewound: more than anybody reads, and an

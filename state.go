@@ -88,6 +88,9 @@ type State struct {
 	trail  *Trail           // see [State.Trail]; nil until somebody asks
 	unread []byte           // if trail is nil: its stored lines
 	fresh  []trace          // and what came since
+
+	aside     Aside  // see [State.Aside]
+	asideForm []byte // if aside is nil: as it was stored
 }
 
 // ActiveTurn is the turn a session is in.
@@ -257,10 +260,20 @@ func (s *State) Seal(n int) {
 	s.Messages = append([]*Message(nil), s.Messages[n:]...)
 }
 
+// asidePrefix begins the line of what is kept aside; no trace begins so.
+const asidePrefix = "aside "
+
 // EncodeState is the form of s that [DecodeState] reads, a snapshot's head: the
-// state in a line, and its trail behind it.
+// state in a line, what is kept aside in another, and the trail behind it.
 func EncodeState(s *State) []byte {
-	return s.appendTrail(appendJSON(nil, s))
+	b := appendJSON(nil, s)
+	switch {
+	case s.aside != nil:
+		b = s.aside.AppendJSON(append(append(b, '\n'), asidePrefix...))
+	case len(s.asideForm) > 0:
+		b = append(append(append(b, '\n'), asidePrefix...), s.asideForm...)
+	}
+	return s.appendTrail(b)
 }
 
 // DecodeState reads what [EncodeState] wrote. It takes b over: the trail is
@@ -268,6 +281,9 @@ func EncodeState(s *State) []byte {
 func DecodeState(b []byte) (*State, error) {
 	s := new(State)
 	b, s.unread, _ = bytes.Cut(b, []byte("\n"))
+	if form, ok := bytes.CutPrefix(s.unread, []byte(asidePrefix)); ok {
+		s.asideForm, s.unread, _ = bytes.Cut(form, []byte("\n"))
+	}
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("decode state: %w: %w", err, ErrCorrupt)
 	}

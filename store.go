@@ -89,9 +89,12 @@ type Summary struct {
 	Pending   int       `json:"pending_approvals,omitempty"`
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
+
+	Score int    `json:"health_score,omitempty"` // 0 to 100
+	Grade string `json:"health_grade,omitempty"` // empty if nobody has looked
 }
 
-// Summary is the row that lists show of s.
+// Summary is the row that lists show of s, but for its health.
 func (s *State) Summary() Summary {
 	sum := Summary{
 		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,

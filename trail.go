@@ -245,7 +245,8 @@ func (s *State) applySubagent(e Event, p *SubagentEvent) {
 		return
 	}
 	s.leave(trace{Subagent: new(placed(e, SubagentEvent{
-		p.AgentID, brief(p.Status), SessionID(brief(string(p.ParentSessionID))), brief(p.Task), cutText(validText(p.Summary), MaxSummary),
+		AgentID: p.AgentID, Status: brief(p.Status), ParentSessionID: SessionID(brief(string(p.ParentSessionID))), Task: brief(p.Task),
+		Summary: cutText(validText(p.Summary), MaxSummary),
 	}))})
 }
 

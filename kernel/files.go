@@ -73,7 +73,7 @@ func (s *session) rewind(ctx context.Context, c harness.Rewind) input {
 	if err != nil || to.mark == "" { // or nothing to do
 		return rewound{err: err}
 	}
-	w, err := s.filing.files.Rewind(ctx, harness.Rewinding{Session: s.id, Mark: to.mark, Lineage: to.lineage, Force: c.Force, DryRun: c.DryRun})
+	w, err := s.filing.files.Rewind(ctx, harness.Rewinding{Session: s.id, Mark: to.mark, Lineage: to.lineage, Children: to.children, Force: c.Force, DryRun: c.DryRun})
 	if err != nil {
 		s.log.Warn("files not taken back", "message", c.Message, "err", err)
 	}

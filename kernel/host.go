@@ -139,6 +139,22 @@ func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 	}
 }
 
+// keepFiles returns when the turn may change files, or have others do it.
+func (h *host) keepFiles(ctx context.Context) error {
+	answer := make(chan decide, 1) // so that the session never waits for the engine
+	if err := h.send(ctx, h.s.reports, delegated{answer, h.turn}); err != nil {
+		return err
+	}
+	select {
+	case d := <-answer:
+		return d.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.s.done:
+		return harness.ErrUnavailable
+	}
+}
+
 func (h *host) Checkpoint(ctx context.Context, ref string) error {
 	if err := h.clean.ref(ref); err != nil {
 		return err

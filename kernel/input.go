@@ -25,6 +25,11 @@ type (
 		turn harness.TurnID
 		use  harness.ToolUse
 	}
+	// delegated: the engine is about to hand work on, which may change files.
+	delegated struct {
+		from ticket
+		turn harness.TurnID
+	}
 	// checkpointed: the engine can go on from here.
 	checkpointed struct {
 		from ticket
@@ -75,6 +80,7 @@ type (
 func (commanded) input()    {}
 func (emitted) input()      {}
 func (asked) input()        {}
+func (delegated) input()    {}
 func (checkpointed) input() {}
 func (ended) input()        {}
 func (appended) input()     {}
@@ -164,6 +170,8 @@ func (m *machine) refuse(r *ready, in input) {
 	case checkpointed:
 		r.effects = append(r.effects, reply{to: in.from, err: errGone})
 	case asked:
+		r.effects = append(r.effects, decide{to: in.from, err: errGone})
+	case delegated:
 		r.effects = append(r.effects, decide{to: in.from, err: errGone})
 	case joined:
 		r.effects = append(r.effects, snapshot{to: in.from, err: errGone})

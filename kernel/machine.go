@@ -100,6 +100,8 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.emit(now, in)
 	case asked:
 		m.ask(now, &r, in)
+	case delegated:
+		m.delegate(&r, in)
 	case checkpointed:
 		m.checkpoint(now, &r, in)
 	case ended:

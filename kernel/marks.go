@@ -87,6 +87,15 @@ func (m *machine) tell(to question, d harness.Decision) {
 	m.then(e)
 }
 
+// delegate lets the engine hand work on when files are kept.
+func (m *machine) delegate(r *ready, in delegated) {
+	if !m.live(in.turn) || m.state.Turn.Cancelling {
+		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
+		return
+	}
+	m.hold(decide{to: in.from})
+}
+
 // marked takes note of a mark. That one could not be taken keeps no turn from
 // anything: the log says so, and so will a rewind.
 func (m *machine) marked(now time.Time, in marked) {

@@ -107,7 +107,7 @@ func TestATurnThatFilesAreNotKeptForRunsAndSaysSo(t *testing.T) {
 	if !errors.Is(err, harness.ErrUnsupported) || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("rewind: %v", err)
 	}
-	go w.let(t, "rewind", nil)
+	go func() { <-w.calls; w.pass <- nil }()
 	y.changed(y.rewind(harness.Rewind{Message: kept}), "| a") // what was not kept may be anybody's
 }
 
@@ -201,4 +201,23 @@ func TestACancelBeforeAnEngineBeganEndsItsTurn(t *testing.T) {
 		user_message steer and more
 		hook_event cancel_requested
 		turn_end cancelled user`)
+}
+
+// Names of files are texts like others.
+func TestARewindAndItsMarksHideSecrets(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, true)
+	w := y.guarded(kernel.Options{Redact: newRedactor(t)})
+	r := y.submit("write a one")
+	w.let(t, "before", nil)
+	<-w.calls
+	y.put("file-"+canary, "two") // in the turn
+	w.pass <- errors.New("no room for " + canary)
+	y.rest()
+	go func() { <-w.calls; w.pass <- nil }()
+	if got := y.rewind(harness.Rewind{Message: r.Item, Actor: canary, ClientKey: canary}); len(got.FilesChanged) != 2 {
+		t.Errorf("%+v", got)
+	}
+	y.has("")
+	y.hides(canary)
 }

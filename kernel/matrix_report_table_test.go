@@ -82,6 +82,8 @@ user_message: refused | abandoned cancelling idle late live
 
 // questionTable is what the engine is answered, and what follows.
 const questionTable = `
+delegate: not_running | abandoned cancelling idle late
+delegate: ok | live
 ask: not_running | abandoned cancelling idle late
 ask: silence approval_required | live
 ask/closed: invalid | live

@@ -117,6 +117,7 @@ func TestEveryQuestionEverywhere(t *testing.T) {
 		"ask/closed": func(id harness.TurnID) input {
 			return asked{"engine", id, harness.ToolUse{Call: "closed", Tool: "bash"}}
 		},
+		"delegate":   func(id harness.TurnID) input { return delegated{"engine", id} },
 		"checkpoint": func(id harness.TurnID) input { return checkpointed{"engine", id, "ref"} },
 		"end":        func(id harness.TurnID) input { return ended{turn: id} },
 		"end/error":  func(id harness.TurnID) input { return ended{turn: id, err: errors.New("broken")} },

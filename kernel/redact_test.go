@@ -149,7 +149,7 @@ func TestNoKindOfEventCarriesASecret(t *testing.T) {
 				t.Errorf("no %s in the log", k)
 			}
 		}
-		if len(said)+len(refused) != 2*(len(harness.Inventory())+1) || len(refused) != 2*8 {
+		if len(said)+len(refused) != 2*(len(harness.Inventory())+1) || len(refused) != 2*9 {
 			t.Errorf("said %v, refused %v", said, refused)
 		}
 	})

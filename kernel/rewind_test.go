@@ -22,6 +22,8 @@ import (
 //	write FILE TEXT    by an edit, which it asks about
 //	sh COMMAND         by a shell command, likewise
 //	read FILE          which changes nothing
+//	claim ID           says that a session is its agent
+//	task PROMPT        by a session of its own
 //	wait               until the test says so, or the turn is cancelled
 //	fail, crash        the turn fails, or never returns
 type hands struct {
@@ -57,6 +59,17 @@ func (e *hands) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
 			c := exec.CommandContext(ctx, "sh", "-c", rest)
 			c.Dir = t.Directory
 			if err := c.Run(); err != nil {
+				return err
+			}
+		case "claim":
+			if err := h.Emit(ctx, &harness.SubagentEvent{AgentID: rest, Status: harness.SubagentRunning}); err != nil {
+				return err
+			}
+		case "task":
+			_, err := h.(harness.Spawner).Spawn(ctx, harness.NewSession{}, rest, func(child harness.SessionID) {
+				h.Emit(ctx, &harness.SubagentEvent{AgentID: string(child), Status: harness.SubagentRunning}) // fails only if the turn does
+			})
+			if err != nil {
 				return err
 			}
 		case "wait":
@@ -405,4 +418,33 @@ func TestTurnsWithoutSnapshotsAreNotTakenBack(t *testing.T) {
 	y.changed(y.rewind(harness.Rewind{Message: light}), "a |")
 	y.has("a=two")
 	y.changed(y.rewind(harness.Rewind{Message: m}), "| a") // what ran in the dark, anybody may have done
+}
+
+func TestWorkThatWasHandedOnIsTakenBackWithTheTurn(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []bool{true, false} {
+		y := newYard(t, asks)
+		m := y.turn("task write a one", "task task write b one") // and nothing by itself
+		y.has("a=one b=one")
+		y.put("c", "mine")
+		y.changed(y.rewind(harness.Rewind{Message: m}), "a b | c")
+		y.has("c=mine")
+		both := y.turn("write a two", "task write b two", "write d two")
+		y.put("e", "mine")
+		y.changed(y.rewind(harness.Rewind{Message: both}), "a b d | e")
+		y.has("c=mine e=mine")
+	}
+}
+
+// Whoever is called an agent without being one stays somebody else.
+func TestAnAgentInNameOnlyIsSomebodyElse(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, true)
+	mine := y.id
+	other := y.create(harness.NewSession{ID: "ses_other", Directory: y.dir, Config: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+	m := y.turn("write a one", "claim ses_other", "claim ses_none", "claim ../x")
+	y.id = other
+	y.turn("write b one")
+	y.id = mine
+	y.changed(y.rewind(harness.Rewind{Message: m}), "a | b")
 }

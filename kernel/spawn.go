@@ -29,6 +29,11 @@ func (h *host) Spawn(ctx context.Context, n harness.NewSession, task string, sta
 		n.Config.Model = &config.Model
 	}
 	n.ID = ""
+	if n.Directory == parent.Directory {
+		if err := h.keepFiles(ctx); err != nil {
+			return "", err
+		}
+	}
 	id, err := k.Create(ctx, n)
 	if err != nil {
 		return "", fmt.Errorf("hand on a task: %w", err)

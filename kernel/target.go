@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"harness"
 )
@@ -11,6 +12,8 @@ import (
 type target struct {
 	mark    string // empty if nothing has changed since
 	lineage map[harness.SessionID]string
+
+	children []harness.SessionID
 }
 
 // target finds the state of the files before the turn that a message belongs to:
@@ -18,12 +21,13 @@ type target struct {
 // is made of, which turns kept files, and, for a branch, what its ancestors did.
 // It reads the log from its beginning; rewinds are rare.
 func (k *Kernel) target(ctx context.Context, id harness.SessionID, message harness.ItemID) (target, error) {
-	f := finder{id: id, message: message, lineage: map[harness.SessionID]string{}}
+	f := finder{id: id, message: message, lineage: map[harness.SessionID]string{}, agents: map[harness.SessionID]harness.SessionID{}}
 	for e, err := range k.store.Read(ctx, id, 0) {
 		if err != nil {
 			return target{}, err
 		}
 		f.see(e)
+		f.delegates(e)
 	}
 	switch {
 	case !f.found:
@@ -31,7 +35,38 @@ func (k *Kernel) target(ctx context.Context, id harness.SessionID, message harne
 	case f.at.lost != "":
 		return target{}, fmt.Errorf("the files before message %s cannot be told: %s: %w", message, f.at.lost, harness.ErrUnsupported)
 	}
-	return target{f.at.mark, f.lineage}, nil
+	to := target{mark: f.at.mark, lineage: f.lineage}
+	for child, parent := range f.agents {
+		if err := k.descendants(ctx, child, parent, &to.children); err != nil {
+			return target{}, err
+		}
+	}
+	return to, nil
+}
+
+// descendants adds a session to the list, and those that it handed work on to,
+// if it really is a child of parent: an engine may call anything an agent.
+func (k *Kernel) descendants(ctx context.Context, child, parent harness.SessionID, list *[]harness.SessionID) error {
+	f := finder{id: child, agents: map[harness.SessionID]harness.SessionID{}}
+	for e, err := range k.store.Read(ctx, child, 0) {
+		if harness.AsError(err) == harness.ErrNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p, ok := e.Payload.(*harness.SessionState); e.Seq == 1 && (!ok || p.SpawnedBy != parent) || slices.Contains(*list, child) {
+			return nil
+		}
+		f.delegates(e)
+	}
+	*list = append(*list, child)
+	for id, by := range f.agents {
+		if err := k.descendants(ctx, id, by, list); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finder reads a log for the place that a message stands for.
@@ -39,6 +74,7 @@ type finder struct {
 	id      harness.SessionID
 	message harness.ItemID
 	lineage map[harness.SessionID]string
+	agents  map[harness.SessionID]harness.SessionID // sessions that were handed work, and by whom
 
 	queue []harness.ItemID // prompts that wait for a turn
 	turn  harness.TurnID   // the last one
@@ -145,6 +181,15 @@ func (f *finder) marked(e harness.Event, p *harness.SessionCheckpoint) {
 		f.since.add(p.Mark, lost)
 	}
 	f.inherit(e, p.Mark)
+}
+
+// delegates notes whom work was handed to.
+func (f *finder) delegates(e harness.Event) {
+	if p, ok := e.Payload.(*harness.SubagentEvent); ok {
+		if id, err := harness.ParseSessionID(p.AgentID); err == nil {
+			f.agents[id] = e.Session
+		}
+	}
 }
 
 // inherit notes a mark of an ancestor.

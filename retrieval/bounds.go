@@ -14,8 +14,7 @@ const (
 	// MaxFileBytes is the largest file that is read: what is larger is data or
 	// was generated.
 	MaxFileBytes = 1 << 20
-	// MaxBytes is how much text is indexed; the index takes about half as much
-	// memory, and the file of a session's limits has to hold both.
+	// MaxBytes is how much text is indexed; the index takes some 40 % of it, in memory.
 	MaxBytes = 256 << 20
 	// MaxTime ends a Refresh. What was read by then can be found, the next one
 	// goes on.

@@ -8,8 +8,8 @@ import (
 // part is a segment as of a snapshot: some of its files may be gone.
 type part struct {
 	*segment
-	dead  []bool // by file; nil if none is
-	chunk int    // chunks that are not dead
+	dead []bool // by file; nil if none is
+	live int    // chunks that are not dead
 }
 
 func (p *part) gone(d uint32) bool { return p.dead != nil && p.dead[p.docs[d].file] }

@@ -105,17 +105,28 @@ func Notice(chosen harness.SandboxNotice, w harness.Workspace) harness.SandboxNo
 	return chosen
 }
 
-// describe enters what holds. Earlier reasons stay.
+// describe enters what holds, and in words what does not. Earlier reasons stay.
 func describe(n *harness.SandboxNotice, is harness.Isolation, failed []string) {
 	n.Isolation, n.Enforces, n.Lacks = is.Kind, words(is.Enforces), words(is.Lacks)
-	if n.Reason != "" {
-		failed = append(failed, n.Reason)
+	reasons := append([]string{n.Reason}, failed...)
+	if !strings.Contains(n.Reason, is.Reason) {
+		reasons = append(reasons, is.Reason)
 	}
-	n.Reason = strings.Join(failed, "; ")
-	if is.Reason != "" && !strings.Contains(n.Reason, is.Reason) {
-		n.Reason = strings.TrimPrefix(n.Reason+"; "+is.Reason, "; ")
+	said := strings.Join(reasons, "; ")
+	var open []string
+	for _, g := range harness.Guarantees {
+		if slices.Contains(is.Lacks, g.Name) && !strings.Contains(said, g.Text) {
+			open = append(open, g.Text)
+		}
 	}
+	if len(open) > 0 {
+		reasons = append(reasons, notEnforced+strings.Join(open, "; "))
+	}
+	n.Reason = strings.Join(slices.DeleteFunc(reasons, func(r string) bool { return r == "" }), "; ")
 }
+
+// notEnforced comes before the words of guarantees that are not given.
+const notEnforced = "not enforced: "
 
 func words(gs []harness.Guarantee) (out []string) {
 	for _, g := range gs {

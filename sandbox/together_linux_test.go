@@ -21,7 +21,7 @@ import (
 func TestSandboxesOfOneProcessDoNotMeet(t *testing.T) {
 	rounds := 30
 	if os.Getenv("LONG") != "" {
-		rounds = 500
+		rounds = 200
 	}
 	kinds := []func() harness.Sandbox{
 		func() harness.Sandbox { return local.New(nil) },

@@ -78,8 +78,9 @@ func (m *Mark) lacks() string {
 // Rewind goes back to a mark; see Tree.Rewind.
 func (f *Files) Rewind(ctx context.Context, to harness.Rewinding) (harness.Rewound, error) {
 	defer f.use()()
+	kin := kin{to.Lineage, to.Children}
 	if to.DryRun {
-		p, err := f.tree.planOf(ctx, to.Session, to.Lineage, to.Mark, to.Force)
+		p, err := f.tree.planOf(ctx, to.Session, kin, to.Mark, to.Force)
 		if err != nil {
 			return harness.Rewound{}, known(err)
 		}
@@ -87,7 +88,7 @@ func (f *Files) Rewind(ctx context.Context, to harness.Rewinding) (harness.Rewou
 		w.DryRun, w.Force = true, to.Force
 		return w, nil
 	}
-	r, err := f.tree.rewindOf(ctx, to.Session, to.Lineage, to.Mark, to.Force)
+	r, err := f.tree.rewindOf(ctx, to.Session, kin, to.Mark, to.Force)
 	w := r.rewound()
 	w.Force, w.Safety, w.After = to.Force, r.Safety.ID, r.After.ID
 	w.Failed = listed(r.Failed)

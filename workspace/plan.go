@@ -33,10 +33,10 @@ type Plan struct {
 
 // Plan returns what Rewind would do, and changes nothing in the tree.
 func (t *Tree) Plan(ctx context.Context, session harness.SessionID, mark string, force bool) (Plan, error) {
-	return t.planOf(ctx, session, nil, mark, force)
+	return t.planOf(ctx, session, kin{}, mark, force)
 }
 
-func (t *Tree) planOf(ctx context.Context, session harness.SessionID, lineage Lineage, mark string, force bool) (Plan, error) {
+func (t *Tree) planOf(ctx context.Context, session harness.SessionID, kin kin, mark string, force bool) (Plan, error) {
 	if err := harness.CheckID("session id", string(session)); err != nil {
 		return Plan{}, err
 	}
@@ -56,7 +56,7 @@ func (t *Tree) planOf(ctx context.Context, session harness.SessionID, lineage Li
 	if err != nil {
 		return Plan{}, err
 	}
-	touched, err := t.touched(s, session, lineage, target, root, now.id)
+	touched, err := t.touched(s, session, kin, target, root, now.id)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -28,10 +28,10 @@ type Result struct {
 // with the rest and returns an error with the result. If ctx ends, or the
 // process, in the middle, the next use of the tree finishes it.
 func (t *Tree) Rewind(ctx context.Context, session harness.SessionID, mark string, force bool) (Result, error) {
-	return t.rewindOf(ctx, session, nil, mark, force)
+	return t.rewindOf(ctx, session, kin{}, mark, force)
 }
 
-func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, lineage Lineage, mark string, force bool) (Result, error) {
+func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, kin kin, mark string, force bool) (Result, error) {
 	if err := harness.CheckID("session id", string(session)); err != nil {
 		return Result{}, err
 	}
@@ -61,7 +61,7 @@ func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, lineage 
 	}
 	touched := map[string]string{}
 	if !force {
-		if touched, err = t.touched(s, session, lineage, target, want, now.id); err != nil {
+		if touched, err = t.touched(s, session, kin, target, want, now.id); err != nil {
 			return Result{}, err
 		}
 	}

@@ -20,9 +20,19 @@ const (
 	JustChanged    = "changed during the rewind"
 )
 
-// Lineage is, for each session whose beginning is also another's, the last mark
-// of that beginning.
-type Lineage map[harness.SessionID]string
+// kin are other sessions whose work counts as a session's own.
+type kin struct {
+	lineage  map[harness.SessionID]string // up to this mark: its beginning was theirs
+	children []harness.SessionID          // all of it: they were told to by the session
+}
+
+// child is the session itself if it is one; "" is the session that they are of.
+func (k kin) child(id harness.SessionID) harness.SessionID {
+	if slices.Contains(k.children, id) {
+		return id
+	}
+	return ""
+}
 
 // touched returns the paths that somebody else changed since target, and when.
 //
@@ -31,23 +41,31 @@ type Lineage map[harness.SessionID]string
 // is not. What changed while another session was at work is that session's,
 // even if this one was at work at the same time: nobody can tell them apart.
 //
-// What lineage counts as the session's own is its beginning in other sessions.
-func (t *Tree) touched(s *object.Store, session harness.SessionID, lineage Lineage, target Mark, targetRoot, now object.ID) (map[string]string, error) {
+// What its kin did is the session's own doing. Children may be at work while it
+// is: only what changed when none of them was is somebody else's.
+func (t *Tree) touched(s *object.Store, session harness.SessionID, kin kin, target Mark, targetRoot, now object.ID) (map[string]string, error) {
 	paths := map[string]string{}
 	note := func(a, b object.ID, why string) error {
 		return diff(s, "", a, b, func(path string, _, _ *Entry) { paths[path] = why })
 	}
-	last, lastRoot := target, targetRoot
-	err := t.since(session, lineage, target, func(m Mark, root object.ID) error {
+	working, last := map[harness.SessionID]bool{}, targetRoot
+	if target.Phase == Before {
+		working[kin.child(target.Session)] = true
+	}
+	err := t.since(session, kin, target, func(m Mark, root object.ID) error {
 		var err error
-		if last.Phase == After && m.Phase == Before {
-			err = note(lastRoot, root, BetweenTurns)
+		if len(working) == 0 && m.Phase == Before {
+			err = note(last, root, BetweenTurns)
 		}
-		last, lastRoot = m, root
+		if last = root; m.Phase == Before {
+			working[kin.child(m.Session)] = true
+		} else {
+			delete(working, kin.child(m.Session))
+		}
 		return err
 	})
-	if err == nil && last.Phase == After {
-		err = note(lastRoot, now, SinceLastTurn)
+	if err == nil && len(working) == 0 {
+		err = note(last, now, SinceLastTurn)
 	}
 	if err != nil {
 		return nil, err
@@ -57,19 +75,18 @@ func (t *Tree) touched(s *object.Store, session harness.SessionID, lineage Linea
 		return nil, err
 	}
 	for _, other := range others {
-		if other == session {
+		if other == session || kin.child(other) != "" {
 			continue
 		}
-		if err := t.otherWork(other, lineage[other], target, now, note); err != nil {
+		if err := t.otherWork(other, kin.lineage[other], target, now, note); err != nil {
 			return nil, err
 		}
 	}
 	return paths, nil
 }
 
-// since visits the marks of the session and its lineage after target, oldest
-// first.
-func (t *Tree) since(session harness.SessionID, lineage Lineage, target Mark, visit func(Mark, object.ID) error) error {
+// since visits the marks of the session and its kin after target, oldest first.
+func (t *Tree) since(session harness.SessionID, kin kin, target Mark, visit func(Mark, object.ID) error) error {
 	type mark struct {
 		session harness.SessionID
 		id      string
@@ -85,8 +102,11 @@ func (t *Tree) since(session harness.SessionID, lineage Lineage, target Mark, vi
 		return err
 	}
 	err := add(session, "")
-	for other, last := range lineage {
+	for other, last := range kin.lineage {
 		err = errors.Join(err, add(other, last))
+	}
+	for _, child := range kin.children {
+		err = errors.Join(err, add(child, ""))
 	}
 	if err != nil {
 		return err

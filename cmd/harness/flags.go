@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -97,4 +98,21 @@ func (f *flags) mistake(text string) error {
 // dashes spells flags as the help does.
 func dashes(text string) string {
 	return strings.NewReplacer("flag provided but not defined: -", "unknown flag --", "argument: -", "argument: --", "flag -", "flag --").Replace(text)
+}
+
+// again is the flags that were given, as a command line, but for some.
+func (f *flags) again(but ...string) (args []string) {
+	f.Visit(func(g *flag.Flag) {
+		if slices.Contains(but, g.Name) {
+			return
+		}
+		values := []string{g.Value.String()}
+		if many, ok := g.Value.(interface{ all() []string }); ok {
+			values = many.all()
+		}
+		for _, v := range values {
+			args = append(args, "--"+g.Name+"="+v)
+		}
+	})
+	return args
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -24,18 +26,28 @@ type housing struct {
 	runners string        // where local runners have their sockets
 	token   *string       // --runner-token
 	source  func(ctx context.Context, source string) (string, error)
+
+	program *program
+	brain   *brain
+	fence   fence
+	mcp     *string
+	data    string      // where what outlives a session is kept; empty: nothing is
+	about   [][2]string // what was chosen, for people
 }
 
 func (f *flags) housing() *housing {
 	return &housing{
 		token:  f.String("runner-token", "", "where the token of the runner at --engine URL is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
 		source: f.p.secret,
+
+		program: f.p, brain: f.brain(), fence: f.fence(),
+		mcp: f.String("mcp", "", "`FILE` with MCP servers for the native engine, as .mcp.json has them"),
 	}
 }
 
 // settle gives a process that has a data directory its book.
 func (h *housing) settle(data string, log *slog.Logger, hidden secrets) (err error) {
-	h.log, h.secrets, h.runners = log, hidden, filepath.Join(data, "runners")
+	h.log, h.secrets, h.data, h.runners = log, hidden, data, filepath.Join(data, "runners")
 	if h.runners, err = filepath.Abs(h.runners); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
@@ -44,13 +56,16 @@ func (h *housing) settle(data string, log *slog.Logger, hidden secrets) (err err
 }
 
 // reconcile ends the processes of an earlier life that no turn needs.
-func (h *housing) reconcile(ctx context.Context, store harness.Store) error {
+func (h *housing) reconcile(ctx context.Context, store harness.Store, eng harness.Engine) error {
 	busy := map[harness.SessionID]bool{}
 	for sum, err := range store.List(ctx, harness.Filter{Statuses: []harness.Status{harness.Running, harness.AwaitingApproval, harness.Recovering}}) {
 		if err != nil {
 			return fmt.Errorf("reconcile processes: %w", err)
 		}
 		busy[sum.Session] = true
+	}
+	if e, ok := eng.(*remoteengine.Engine); ok {
+		e.Tidy()
 	}
 	killed, err := h.book.Reconcile(ctx, func(e custody.Entry) bool { return busy[e.Session] })
 	for _, e := range killed {
@@ -74,6 +89,31 @@ func (h *housing) elsewhere(url string) (harness.Engine, error) {
 	return remoteengine.Open(url, token)
 }
 
+// passedOn is the flags of an engine, for the runner that hosts it.
+func (h *housing) passedOn() []string {
+	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp}
+	args = append(args, "--sandbox", *h.fence.name, "--sandbox-read", *h.fence.read, fmt.Sprintf("--sandbox-network=%t", *h.fence.network))
+	for _, key := range h.brain.keys.all() {
+		args = append(args, "--key", key)
+	}
+	for _, url := range h.brain.urls.all() {
+		args = append(args, "--model-url", url)
+	}
+	return args
+}
+
+// variables are the keys that are in the environment.
+func (b *brain) variables(getenv func(string) string) map[string]string {
+	keys := map[string]string{}
+	for name, pr := range providers {
+		variable, ok := strings.CutPrefix(cmp.Or((*b.keys)[name], "env:"+pr.key), "env:")
+		if value := getenv(variable); ok && variable != "" && value != "" {
+			keys[variable] = value
+		}
+	}
+	return keys
+}
+
 // nearby is another engine in a process of its own for each session.
 func (h *housing) nearby(inner string) (harness.Engine, error) {
 	if h.book == nil {
@@ -82,9 +122,13 @@ func (h *housing) nearby(inner string) (harness.Engine, error) {
 	if kind, _ := split(inner); kind == "runner" || kind == "http" || kind == "https" {
 		return nil, fmt.Errorf("--engine runner:%s: a runner does the work itself: %w", inner, harness.ErrInvalid)
 	}
-	_, eng, err := openEngine(inner, h) // to know now whether it can be, and what it can do
+	keys := h.brain.variables(h.program.getenv) // before they are taken out of the environment
+	_, eng, err := openEngine(inner, h)         // to know now whether it can be, and what it can do
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := eng.(io.Closer); ok {
+		c.Close()
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -94,9 +138,9 @@ func (h *housing) nearby(inner string) (harness.Engine, error) {
 		program = "/proc/self/exe" // this one, also if there is another in its place now
 	}
 	return remoteengine.Local(remoteengine.LocalOptions{
-		Dir: h.runners, Book: h.book, Abilities: eng.Abilities(), Version: version(), Log: h.log,
+		Dir: h.runners, Book: h.book, Abilities: eng.Abilities(), Version: version(), Log: h.log, Keys: keys, Data: h.data,
 		Command: func(socket string) *exec.Cmd {
-			cmd := exec.Command(program, "runner", "--handover", "--socket", socket, "--engine", inner)
+			cmd := exec.Command(program, append([]string{"runner", "--handover", "--socket", socket, "--engine", inner}, h.passedOn()...)...)
 			cmd.Args[0] = "harness"
 			cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "HARNESS_") })
 			return cmd

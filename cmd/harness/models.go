@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,6 +146,13 @@ func (b *brain) route(spec string, keys map[string]string) (mind, error) {
 type pairs map[string]string
 
 func (p *pairs) String() string { return "" }
+
+func (p *pairs) all() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(*p)) {
+		list = append(list, name+"="+(*p)[name])
+	}
+	return list
+}
 
 func (p *pairs) Set(s string) error {
 	name, value, ok := strings.Cut(s, "=")

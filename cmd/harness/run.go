@@ -16,28 +16,32 @@ import (
 // cancelled is the exit code of what a person or a signal broke off.
 const cancelled = exitCode(130)
 
-// backend are the flags that say where threads live.
-type backend struct{ cwd, store, engine, connect *string }
-
-func (f *flags) backend() backend {
-	return backend{
-		cwd:     f.String("cwd", ".", "`DIR` that threads work in; its .harness directory keeps them"),
-		store:   f.String("store", "", "keep threads in this `STORE` instead: jsonl:DIR, sqlite:PATH or memory"),
-		engine:  f.String("engine", "script", "`ENGINE` that runs turns: script (a demo) or script:FILE"),
-		connect: f.String("connect", "", "`URL` of a running server to use instead"),
-	}
+// backend are the flags that say where threads live and what works in them: those
+// of the `harness stdio` that is started.
+type backend struct {
+	cwd, store, connect *string
+	f                   *flags
 }
 
-// start starts `harness stdio` with these flags.
-func (b backend) start(ctx context.Context) (*peer, error) {
-	args := []string{"--cwd", *b.cwd, "--engine", *b.engine}
-	if *b.store != "" {
-		args = append(args, "--store", *b.store)
+func (f *flags) backend() backend {
+	b := backend{
+		f:     f,
+		cwd:   f.String("cwd", ".", "`DIR` that threads work in; its .harness directory keeps them"),
+		store: f.String("store", "", "keep threads in this `STORE` instead: jsonl:DIR, sqlite:PATH or memory"),
+
+		connect: f.String("connect", "", "`URL` of a running server to use instead"),
 	}
-	if *b.connect != "" {
-		args = append(args, "--connect", *b.connect)
-	}
-	return startPeer(ctx, args...)
+	f.engine()
+	f.housing()
+	f.secrets()
+	f.snapshots()
+	return b
+}
+
+// start starts `harness stdio` with these flags. Those of its own are not among
+// them; what the environment says it reads itself.
+func (b backend) start(ctx context.Context, own ...string) (*peer, error) {
+	return startPeer(ctx, b.f.again(own...)...)
 }
 
 // runTurn is one turn for a person at a terminal, or for a pipe.
@@ -76,7 +80,7 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	d := newDesk(p, *asJSON)
 	defer d.close()
 	ctx = context.WithoutCancel(ctx) // signals are ours to deal with
-	pe, err := b.start(ctx)
+	pe, err := b.start(ctx, "approve", "json", "thread")
 	if err != nil {
 		return err
 	}

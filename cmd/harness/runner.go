@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type host struct {
 	proxy, handover                                       *bool
 	idle                                                  *time.Duration
 	secrets                                               *secretSources
+	house                                                 *housing
 }
 
 // runRunner is S2's SandboxRunner: it hosts an engine and serves its runs to a
@@ -54,6 +57,7 @@ func runRunner(ctx context.Context, p *program, args []string) error {
 		handover:  f.Bool("handover", false, "a server of this machine started it, hands its token over on standard input, and may die"),
 		idle:      f.Duration("idle", 0, "end when nobody has needed it for this time; 0 never (with --handover 5m)"),
 		secrets:   f.secrets(),
+		house:     f.housing(),
 	}
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -67,16 +71,16 @@ func (h *host) serve(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	token, house, err := h.admission(p, hidden)
+	token, err := h.admission(p, hidden)
 	if err != nil {
 		return err
 	}
 	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, nil)))
-	house.log, house.secrets = log, hidden
+	h.house.log, h.house.secrets = log, hidden
 	if kind, _ := split(*h.engine); kind == "runner" || kind == "http" || kind == "https" {
 		return fmt.Errorf("--engine %s: a runner does the work itself: %w", *h.engine, harness.ErrInvalid)
 	}
-	name, eng, err := openEngine(*h.engine, house)
+	name, eng, err := openEngine(*h.engine, h.house)
 	if err != nil {
 		return err
 	}
@@ -86,6 +90,9 @@ func (h *host) serve(ctx context.Context, p *program) error {
 			return err
 		}
 		opts.Within = opts.Directory
+	}
+	if *h.socket != "" { // in memory, as some systems keep temporary files, there is less room
+		opts.Spool = filepath.Dir(*h.socket)
 	}
 	l, url, err := h.listen()
 	if err != nil {
@@ -105,43 +112,43 @@ func (h *host) serve(ctx context.Context, p *program) error {
 	return h.run(ctx, r, l, log)
 }
 
-// admission is the token that callers bring, and what else the runner was
-// given.
-func (h *host) admission(p *program, hidden secrets) (token string, house *housing, err error) {
-	house = &housing{}
+// admission is the token that callers bring. With a hand-over there is more: the
+// rest is given to the house.
+func (h *host) admission(p *program, hidden secrets) (token string, err error) {
 	switch {
 	case *h.handover:
 		given, err := remoteengine.ReadHandover(p.stdin)
+		if err == nil {
+			err = hidden.Add(given.Token)
+		}
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
-		for _, s := range append(given.Secrets, given.Token) {
-			if err := hidden.Add(s); err != nil {
-				return "", nil, err
-			}
-		}
+		outside := p.getenv
+		p.getenv = func(name string) string { return cmp.Or(given.Keys[name], outside(name)) }
+		h.house.data = given.Data
 		if given.Custody != "" {
-			house.book, err = custody.Open(given.Custody)
+			h.house.book, err = custody.Open(given.Custody)
 		}
-		return given.Token, house, err
+		return given.Token, err
 	case *h.auth == "off":
-		return "", house, nil
+		return "", nil
 	case *h.auth != "on":
-		return "", nil, fmt.Errorf("--auth %s: neither on nor off: %w", *h.auth, harness.ErrInvalid)
+		return "", fmt.Errorf("--auth %s: neither on nor off: %w", *h.auth, harness.ErrInvalid)
 	case *h.tokenFile == "":
-		return "", nil, fmt.Errorf("callers need a token: give --token-file FILE, or --auth off for a loopback address: %w", harness.ErrInvalid)
+		return "", fmt.Errorf("callers need a token: give --token-file FILE, or --auth off for a loopback address: %w", harness.ErrInvalid)
 	}
 	if err := secret.Create(*h.tokenFile, []byte(rand.Text()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", nil, fmt.Errorf("--token-file: %w", err)
+		return "", fmt.Errorf("--token-file: %w", err)
 	}
 	b, err := secret.Read(*h.tokenFile)
 	if err != nil {
-		return "", nil, fmt.Errorf("--token-file: %w", err)
+		return "", fmt.Errorf("--token-file: %w", err)
 	}
 	if token = strings.TrimSpace(string(b)); len(token) < minToken {
-		return "", nil, fmt.Errorf("--token-file: a token of %d characters can be guessed, take %d: %w", len(token), minToken, harness.ErrInvalid)
+		return "", fmt.Errorf("--token-file: a token of %d characters can be guessed, take %d: %w", len(token), minToken, harness.ErrInvalid)
 	}
-	return token, house, hidden.Add(token)
+	return token, hidden.Add(token)
 }
 
 // minToken is 80 bits of what rand.Text makes.

@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,7 @@ func longScript() (script, text string) {
 		fmt.Fprintf(&s, "say %q\n", part)
 		want.WriteString(part)
 	}
+	s.WriteString("when prompt\n")
 	for i := range 240 {
 		say(fmt.Sprintf("%d ", i))
 		switch {
@@ -35,12 +38,15 @@ func longScript() (script, text string) {
 			}
 			want.WriteString("key=[redacted]")
 			say(" ;")
+		case i%10 == 3:
+			s.WriteString("listen ~\n")
 		case i%15 == 7:
 			fmt.Fprintf(&s, "tool read {\"path\":\"f%d\"}\nlog \"line %d\\n\"\nwait 1ms\nresult text\noutcome ok\n", i, i)
 		}
 		s.WriteString("wait 3ms\n")
 	}
 	say("end.")
+	s.WriteString("else\n  say ~\n  echo\nend\n") // words that came when the run was over
 	return s.String(), want.String()
 }
 
@@ -82,8 +88,15 @@ func hosts(t testing.TB, dir string) []custody.Entry {
 	return all
 }
 
+// heardWord is the agent's answer to words.
+var heardWord = regexp.MustCompile(`~(\n?\{\d+\})+`)
+
+// cutSecret is a secret in whose middle somebody spoke.
+var cutSecret = regexp.MustCompile(`key=[0-9a-z-]+\[redacted\]`)
+
 // Whatever moment the server is killed at, its runs go on, and what a client
-// sees continues without a lost or doubled character.
+// sees continues without a lost or doubled character, and what a person says is
+// heard once.
 func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 	t.Parallel()
 	kills := 10
@@ -93,7 +106,7 @@ func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 	script, want := longScript()
 	dir, begin := lodged(t, script)
 	rng := rand.New(rand.NewPCG(uint64(kills), 6))
-	turns, amid, pids := 0, 0, map[int]bool{}
+	turns, amid, words, pids := 0, 0, 0, map[int]bool{}
 	seenText := map[string]string{} // by message
 	p := begin()
 	v := p.view("?userId=ada")
@@ -114,7 +127,16 @@ func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 			ended, asked := false, ""
 			for ; frames > 0 && !ended; frames-- {
 				if _, err := v.next(); err != nil {
-					t.Fatalf("%v\n%s", err, p.errors())
+					p.cmd.Process.Signal(syscall.SIGQUIT)
+					p.wait()
+					os.WriteFile("/tmp/quit.log", []byte(p.errors()), 0o600)
+					for _, e := range hosts(t, dir) {
+						syscall.Kill(e.PID, syscall.SIGQUIT)
+						time.Sleep(time.Second)
+						b, _ := os.ReadFile(filepath.Join(filepath.Dir(e.Socket), "log"))
+						os.WriteFile("/tmp/quit-runner.log", b, 0o600)
+					}
+					t.Fatalf("%v\n%s %q %+v", err, v.now.Status, said(v.now)[max(0, len(said(v.now))-300):], v.now.PendingApprovals)
 				}
 				check(v.now)
 				if pending(v.now) && v.now.PendingApprovals[0].ToolCallID != asked {
@@ -125,7 +147,14 @@ func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				ended = v.now.Status == "idle" && strings.HasSuffix(said(v.now), "end.")
+				if early := !strings.Contains(said(v.now)[strings.LastIndex(said(v.now), "end.")+1:], " 100 "); early && v.now.Status == "running" && rng.IntN(30) == 0 {
+					f := v.do(`"type":"steer","message":"{%d}"`, words+1)
+					if f.Code != "not_running" {
+						acked(t, f)
+						words++
+					}
+				}
+				ended = v.now.Status == "idle" && strings.HasSuffix(heardWord.ReplaceAllString(said(v.now), ""), "end.")
 				if v.now.Status == "error" {
 					t.Fatalf("after %d kills the turn failed: %s\n%s", amid, v.now.Error, p.errors())
 				}
@@ -155,16 +184,28 @@ func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 				break
 			}
 		}
-		v.see("the end of the turn", func(s seen) bool { return s.Status == "idle" })
+		v.see("the end of the turn", func(s seen) bool {
+			return s.Status == "idle" && (words == 0 || strings.Contains(said(s), fmt.Sprintf("{%d}", words)))
+		})
 		check(v.now)
-		if got := said(v.now); got != strings.Repeat(want, turns) {
+		got := said(v.now)
+		for w := range words {
+			if n := strings.Count(got, fmt.Sprintf("{%d}", w+1)); n != 1 {
+				t.Fatalf("after %d kills word %d was heard %d times in\n%q", amid, w+1, n, got)
+			}
+		}
+		got = heardWord.ReplaceAllString(got, "")
+		if n := len(cutSecret.FindAllString(got, -1)); n > words || strings.Contains(got, runnerSecret) { // what was held back when somebody spoke is shown
+			t.Fatalf("after %d kills and %d words a secret is in\n%q", amid, words, got)
+		}
+		if got = cutSecret.ReplaceAllString(got, "key=[redacted]"); got != strings.Repeat(want, turns) {
 			t.Fatalf("after %d kills the text of %d turns is\n%q, want that many of\n%q", amid, turns, got, want)
 		}
 	}
 	if len(pids) != 1 {
 		t.Errorf("%d runners did the runs of one session", len(pids))
 	}
-	t.Logf("%d turns, %d kills in the middle of one", turns, amid)
+	t.Logf("%d turns, %d words, %d kills in the middle of a turn", turns, words, amid)
 }
 
 func TestAStoppedServerFindsItsRunsAgain(t *testing.T) {
@@ -173,7 +214,7 @@ func TestAStoppedServerFindsItsRunsAgain(t *testing.T) {
 	dir, begin := lodged(t, script, "--drain", "1ms")
 	p := begin()
 	v := p.view("?userId=ada")
-	acked(t, v.submit("go"))
+	acked(t, v.submit("prompt"))
 	v.see("some of it", func(s seen) bool { return strings.Contains(said(s), " 30 ") })
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.errors())
@@ -215,7 +256,7 @@ func TestKill9OfTheRunnerEndsTheTurnWithAClearError(t *testing.T) {
 	dir, begin := lodged(t, script)
 	p := begin()
 	v := p.view("?userId=ada")
-	acked(t, v.submit("go"))
+	acked(t, v.submit("prompt"))
 	v.see("some of it", func(s seen) bool { return strings.Contains(said(s), " 30 ") })
 	if err := custody.Kill(t.Context(), hosts(t, dir)[0]); err != nil {
 		t.Fatal(err)
@@ -224,7 +265,7 @@ func TestKill9OfTheRunnerEndsTheTurnWithAClearError(t *testing.T) {
 	if !strings.Contains(s.Error, "the runner died, and the agent with it") {
 		t.Errorf("the error is %q", s.Error)
 	}
-	acked(t, v.submit("again")) // another runner does it
+	acked(t, v.submit("prompt again")) // another runner does it
 	v.see("another turn", func(s seen) bool { return strings.Count(said(s), " 30 ") == 2 })
 }
 
@@ -234,7 +275,7 @@ func TestARunnerThatDiedWithTheServerLeavesAnInterruptedTurn(t *testing.T) {
 	dir, begin := lodged(t, script)
 	p := begin()
 	v := p.view("?userId=ada")
-	acked(t, v.submit("go"))
+	acked(t, v.submit("prompt"))
 	v.see("some of it", func(s seen) bool { return strings.Contains(said(s), " 30 ") })
 	p.kill()
 	if err := custody.Kill(t.Context(), hosts(t, dir)[0]); err != nil {
@@ -252,7 +293,7 @@ func TestARunnerThatNoTurnNeedsIsEndedAtTheNextStart(t *testing.T) {
 	dir, begin := lodged(t, "say hello\n")
 	p := begin()
 	v := p.view("?userId=ada")
-	acked(t, v.submit("go"))
+	acked(t, v.submit("prompt"))
 	v.see("the answer", saying("hello"))
 	p.kill()
 	if n := len(hosts(t, dir)); n != 1 {

@@ -29,7 +29,7 @@ func TestAServerHasItsTurnsDoneByARunnerAtAURLAndFindsThemAgain(t *testing.T) {
 	args := []string{"--data", filepath.Join(dir, "data"), "--engine", url, "--runner-token", "file:" + token}
 	p := start(t, args...)
 	v := p.view("?userId=ada")
-	acked(t, v.submit("go"))
+	acked(t, v.submit("prompt"))
 	v.see("some of it", func(s seen) bool { return strings.Contains(said(s), " 15 ") })
 	p.kill()
 	p = start(t, args...)
@@ -43,7 +43,7 @@ func TestAServerHasItsTurnsDoneByARunnerAtAURLAndFindsThemAgain(t *testing.T) {
 	}
 
 	other := p.view("?userId=bob") // a runner does one thing at a time
-	acked(t, v.submit("again"))
+	acked(t, v.submit("prompt again"))
 	v.see("a run", func(s seen) bool { return s.Status == "running" && strings.Contains(said(s), "end.0 ") })
 	acked(t, other.submit("me too"))
 	s = other.see("the refusal", func(s seen) bool { return s.Status == "error" })
@@ -106,6 +106,17 @@ func TestRunnersThatWouldBeUnsafeOrSenselessAreNotStarted(t *testing.T) {
 		{"no name or password", []string{"serve", "--addr", "127.0.0.1:0", "--data", data, "--engine", "https://a:b@runner.example"}},
 	} {
 		mustFail(t, 1, []string{c.words}, c.args...)
+	}
+}
+
+// A server is no runner, and says so to whoever takes it for one, even itself.
+func TestAServerThatIsTakenForARunnerEndsTheTurnWithAClearError(t *testing.T) {
+	t.Parallel()
+	p := start(t, "--engine", start(t).http)
+	v := p.view("?userId=ada")
+	acked(t, v.submit("go"))
+	if s := v.see("the end", func(s seen) bool { return s.Status == "error" }); !strings.Contains(s.Error, "there is no runner for us") {
+		t.Errorf("the error is %q", s.Error)
 	}
 }
 

@@ -13,11 +13,34 @@ import (
 	nowall "harness/sandbox/local"
 )
 
-// fence is the flag that says where an agent's processes run.
-type fence struct{ name *string }
+// fence is the flags that say where an agent's processes run, and what they may
+// reach there.
+type fence struct {
+	name, read *string
+	network    *bool
+}
 
 func (f *flags) fence() fence {
-	return fence{f.String("sandbox", sandbox.Auto, "`SANDBOX` that processes run in: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX to run nothing rather than in less")}
+	return fence{
+		name:    f.String("sandbox", sandbox.Auto, "`SANDBOX` that processes run in: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX to run nothing rather than in less"),
+		read:    f.String("sandbox-read", "", "what processes may read and execute beside the workspace and the system, `PATH` with commas"),
+		network: f.Bool("sandbox-network", false, "let processes use the network"),
+	}
+}
+
+// passedOn are the variables of ours that processes of a sandbox have too: none
+// of them is a secret, and without them programs misbehave.
+var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ"}
+
+// spec is what every workspace offers.
+func (f fence) spec(getenv func(string) string) harness.WorkspaceSpec {
+	s := harness.WorkspaceSpec{ReadOnly: parts(*f.read), Network: *f.network, Limits: sandbox.DefaultLimits, Env: []string{"TERM=dumb"}}
+	for _, name := range passedOn {
+		if value := getenv(name); value != "" {
+			s.Env = append(s.Env, name+"="+value)
+		}
+	}
+	return s
 }
 
 // choose tries what was asked for. The notice says what was got.

@@ -56,6 +56,8 @@ type secretSources []string
 
 func (s *secretSources) String() string { return "" }
 
+func (s *secretSources) all() []string { return *s }
+
 func (s *secretSources) Set(source string) error {
 	*s = append(*s, source)
 	return nil

@@ -27,7 +27,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		"harness serve --addr 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem --name agents.example.com")
 	cwd := f.String("cwd", ".", "`DIR` that new sessions work in")
 	roots := f.String("root", "", "directories beside --cwd that callers may have sessions work in, `DIR` with commas")
-	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo), script:FILE, a runner's URL, or runner:ENGINE")
+	engine := f.engine()
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
@@ -53,6 +53,16 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--root: %w", err)
 	}
+	if err := house.settle(*w.data, log, hidden); err != nil {
+		return err
+	}
+	name, eng, err := openEngine(*engine, house)
+	if err != nil {
+		return err
+	}
+	if c, ok := eng.(io.Closer); ok {
+		defer c.Close()
+	}
 	listener, err := d.listen(ctx, log)
 	if err != nil {
 		return err
@@ -64,16 +74,6 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer store.Close()
 
-	if err := house.settle(*w.data, log, hidden); err != nil {
-		return err
-	}
-	name, eng, err := openEngine(*engine, house)
-	if err != nil {
-		return err
-	}
-	if c, ok := eng.(io.Closer); ok {
-		defer c.Close()
-	}
 	shelf, err := artifact.Open(filepath.Join(*w.data, "artifacts"))
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)
@@ -93,7 +93,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	n := 0
-	if err = house.reconcile(ctx, store); err == nil {
+	if err = house.reconcile(ctx, store, eng); err == nil {
 		n, err = k.Recover(ctx)
 	}
 	if err != nil {

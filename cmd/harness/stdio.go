@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/artifact"
 	"harness/kernel"
 	"harness/protocol/rpc"
 )
@@ -23,7 +24,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		"harness stdio --connect http://127.0.0.1:7717")
 	cwd := f.String("cwd", ".", "`DIR` that threads work in; its .harness directory keeps them")
 	store := f.String("store", "", "keep threads in this `STORE` instead: jsonl:DIR, sqlite:PATH or memory")
-	engine := f.String("engine", "script", "`ENGINE` that runs turns: script (a demo), script:FILE, or the URL of a runner")
+	engine := f.engine()
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	sources, house, shots := f.secrets(), f.housing(), f.snapshots()
@@ -46,11 +47,6 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	house.secrets = hidden
-	name, eng, err := openEngine(*engine, house)
-	if err != nil {
-		return err
-	}
 	if *store == "" {
 		*store = "jsonl:" + filepath.Join(dir, ".harness")
 	}
@@ -69,7 +65,26 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	k := kernel.New(st, map[string]harness.Engine{name: eng}, &kernel.Options{Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files()})
+	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files()}
+	house.log, house.secrets = log, hidden
+	if ok {
+		house.data = filepath.Dir(data)
+		shelf, err := artifact.Open(filepath.Join(house.data, "artifacts"))
+		if err != nil {
+			return err
+		}
+		defer shelf.Close()
+		opts.Shelf = shelf
+	}
+	name, eng, err := openEngine(*engine, house)
+	if err != nil {
+		return err
+	}
+	if c, ok := eng.(io.Closer); ok {
+		defer c.Close()
+	}
+	opts.Engine = name
+	k := kernel.New(st, map[string]harness.Engine{name: eng}, opts)
 	defer k.Close()
 	if _, err := k.Recover(ctx); err != nil {
 		return err

@@ -62,8 +62,15 @@ var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
 		}
 		return script.Open(arg, nil)
 	},
-	"http":  func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("http:" + arg) },
-	"https": func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("https:" + arg) },
+	"auto":   func(_ string, h *housing) (harness.Engine, error) { return h.native() },
+	"native": func(_ string, h *housing) (harness.Engine, error) { return h.native() },
+	"http":   func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("http:" + arg) },
+	"https":  func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("https:" + arg) },
+}
+
+// engine is the flag that says what runs turns.
+func (f *flags) engine() *string {
+	return f.String("engine", "auto", "`ENGINE` that runs turns: auto, native (a model and tools of our own), script (a demo), script:FILE, the URL of a runner; runner:ENGINE for one in a process that outlives this one")
 }
 
 // split cuts "kind:rest".
@@ -93,8 +100,11 @@ func openEngine(address string, h *housing) (name string, e harness.Engine, err 
 		return "", nil, fmt.Errorf("--engine %s: unknown kind %q, want one of %s, or runner: and one of them: %w", address, kind, names(engines), harness.ErrInvalid)
 	}
 	e, err = open(rest, h)
-	if kind == "http" || kind == "https" {
+	switch kind {
+	case "http", "https":
 		kind = "remote"
+	case "auto":
+		kind = "native"
 	}
 	return kind, e, err
 }

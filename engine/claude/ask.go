@@ -43,6 +43,12 @@ func (r *run) requested(ctx, asks context.Context, m *request) error {
 	if err := r.emit(ctx, facts); err != nil {
 		return err
 	}
+	r.ask(asks, m, c)
+	return nil
+}
+
+// ask begins to ask about a call.
+func (r *run) ask(asks context.Context, m *request, c *call) {
 	q := &m.Request
 	use := harness.ToolUse{
 		Call: c.id, Tool: q.ToolName, Access: access(q.ToolName, outside(r.turn.Directory, q.BlockedPath, q.Input)), Input: q.Input,
@@ -52,7 +58,6 @@ func (r *run) requested(ctx, asks context.Context, m *request) error {
 	a := &ask{id: m.RequestID, m: m, call: c, use: use, cancel: cancel}
 	r.asks[m.RequestID] = a
 	r.asking.Go(func() { r.wait(one, a) })
-	return nil
 }
 
 // slow is how long an answer may take before the question is remembered for
@@ -86,11 +91,30 @@ func (r *run) wait(ctx context.Context, a *ask) {
 }
 
 // answer tells the program what was decided.
-func (r *run) answer(a answer) error {
+func (r *run) answer(ctx, asks context.Context, a answer) error {
 	if r.asks[a.ask.id] != a.ask {
 		return nil // the program does not want to know any more
 	}
 	delete(r.asks, a.ask.id)
+	if a.err != nil {
+		if facts := r.tr.renew(a.ask.call); facts != nil { // the call that was asked about before is over
+			if err := r.emit(ctx, facts); err != nil {
+				return err
+			}
+			r.ask(asks, a.ask.m, a.ask.call)
+			return nil
+		}
+	}
+	if r.open { // from here on, another attempt asks anew
+		if err := r.mark(ctx); err != nil {
+			return err
+		}
+	}
+	return r.reached(r.settleAsk(a))
+}
+
+// settleAsk hands a decision to the program.
+func (r *run) settleAsk(a answer) error {
 	d := a.decision
 	switch {
 	case a.err != nil:

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -26,13 +27,23 @@ func (t *translator) called(m *spoken, b block) []harness.Payload {
 func (t *translator) know(id, name string, input json.RawMessage) *call {
 	c := t.calls[id]
 	if c == nil {
-		c = &call{id: harness.CallID(id), name: name, input: input}
+		c = &call{id: harness.CallID(id), given: id, name: name, input: input}
 		if known, ok := t.again.known(name, input); ok && !slices.ContainsFunc(t.open, func(o string) bool { return t.calls[o].id == known }) {
 			c.id = known
 		}
 		t.calls[id] = c
 	}
 	return c
+}
+
+// renew gives a call that was taken for one of an earlier attempt a life of its
+// own, and announces it; nil if it has one.
+func (t *translator) renew(c *call) []harness.Payload {
+	if string(c.id) == c.given {
+		return nil
+	}
+	c.id = harness.CallID(c.given)
+	return []harness.Payload{&harness.ToolCall{Name: c.name, Arguments: c.input, ToolCallID: c.id}}
 }
 
 // tell announces a call, once.
@@ -77,7 +88,7 @@ func (t *translator) heard(m *spoken) (out []harness.Payload) {
 			if b.IsError {
 				status = harness.SubagentFailed
 			}
-			out = append(out, &harness.SubagentEvent{AgentID: b.ToolUseID, Status: status, Summary: brief(plain(b.Content))})
+			out = append(out, &harness.SubagentEvent{AgentID: b.ToolUseID, Status: status, Summary: cmp.Or(t.agents[b.ToolUseID], brief(plain(b.Content)))})
 		}
 		if c.told {
 			out = append(out, t.outcome(m, b, c)...)

@@ -26,6 +26,7 @@ type obedient struct {
 	session string
 	uuids   []string
 	stopped bool
+	serial  int
 }
 
 func conform() int {
@@ -145,12 +146,12 @@ func (p *obedient) turn(m map[string]any) {
 		}
 	case text == "resume", strings.Contains(text, "Go on from where it stopped"):
 		for i := range 3 {
-			done := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), p.session+"-"+strconv.Itoa(i))
+			done := filepath.Join(".harness", "claude", p.session+"-"+strconv.Itoa(i))
 			if _, err := os.Stat(done); err == nil || p.stopped {
 				continue
 			}
-			p.asked("r"+strconv.Itoa(i)+strconv.Itoa(os.Getpid()), fmt.Sprintf(`{"command":"echo %d"}`, i), func() {
-				_ = os.MkdirAll(filepath.Dir(done), 0o700)
+			p.serial++
+			p.asked(fmt.Sprintf("r%d-%d", os.Getpid(), p.serial), fmt.Sprintf(`{"command":"echo %d"}`, i), func() {
 				_ = os.WriteFile(done, nil, 0o600)
 			})
 		}

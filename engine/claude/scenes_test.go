@@ -171,6 +171,24 @@ else
 			s.Error("the branch has what came after it")
 		}
 	}},
+	{"fork_middle", `
+when user "three"
+  say The third.
+when user "two"
+  call Bash {"command":"echo two"}
+else
+  say The first.`, func(s *stage) {
+		s.ask("one")
+		s.say("two")
+		s.pending()
+		at := s.state().Seq
+		s.id = s.create(harness.NewSession{ID: "ses_2", Directory: s.dir, From: &harness.Branch{Session: "ses_1", Seq: at}})
+		s.ask("three")
+		s.told(-1, "conversation-so-far", "The first.", "user: two")
+		s.id = "ses_1"
+		s.do(harness.Cancel{})
+		s.ended(2)
+	}},
 	{"fresh", "say Hello.", func(s *stage) {
 		s.ask("one")
 		s.do(harness.Submit{Parts: harness.TextPart("two"), Source: harness.FromSubmit, OnBusy: harness.Enqueue})

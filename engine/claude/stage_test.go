@@ -2,12 +2,10 @@ package claude_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
-
 	"harness"
 	"harness/engine/claude"
+	"harness/internal/redact"
 	"harness/kernel"
 	"harness/model/modeltest"
 	"harness/sandbox/local"
@@ -66,9 +63,18 @@ func newStageIn(tb testing.TB, dir string, opts claude.Options) *stage {
 	return s
 }
 
+// cleaner is the redactor of the server, as its wiring has it.
+type cleaner struct{ *redact.Redactor }
+
+func (c cleaner) Stream() kernel.TextStream { return c.Redactor.Stream() }
+
 func (s *stage) boot() {
+	clean, err := redact.New("a-key-that-nobody-may-see")
+	if err != nil {
+		s.Fatal(err)
+	}
 	s.engine = claude.New(s.opts)
-	s.k = kernel.New(s.store, map[string]harness.Engine{"claude": s.engine}, &kernel.Options{Engine: "claude", Window: -1})
+	s.k = kernel.New(s.store, map[string]harness.Engine{"claude": s.engine}, &kernel.Options{Engine: "claude", Window: -1, Redact: cleaner{clean}})
 	s.k.OnShow(func(id harness.SessionID, events []harness.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -206,88 +212,6 @@ func (s *stage) ended(n int) {
 	s.until(fmt.Sprintf("end of turn %d", n), func([]harness.Event) bool { return s.turns() >= n })
 }
 
-// tellAll is a log in words, without what differs from run to run.
-func tellAll(log []harness.Event) string {
-	var out []string
-	for _, e := range log {
-		line := tell(e.Payload)
-		if n := len(out) - 1; n >= 0 && (e.Type() == "token" || e.Type() == "thinking") && strings.HasPrefix(out[n], string(e.Type())+" ") {
-			out[n] += strings.TrimPrefix(line, string(e.Type())+" ")
-			continue
-		}
-		if line != "" {
-			out = append(out, line)
-		}
-	}
-	for i, line := range out {
-		out[i] = strings.ReplaceAll(line, "\n", `\n`)
-	}
-	return strings.Join(out, "\n") + "\n"
-}
-
-func tell(p harness.Payload) string {
-	switch p := p.(type) {
-	case *harness.UserMessage:
-		return fmt.Sprintf("user_message %s %s", p.Source, harness.PlainText(p.Parts))
-	case *harness.TurnStart:
-		return fmt.Sprintf("turn_start attempt=%d", p.Attempt)
-	case *harness.TurnStartTools:
-		return fmt.Sprintf("turn_start_tools bash=%t", slices.ContainsFunc(p.Tools, func(t harness.ToolInfo) bool { return t.Name == "Bash" }))
-	case *harness.Token:
-		return "token " + p.Text
-	case *harness.Thinking:
-		return "thinking " + p.Text
-	case *harness.Response:
-		return fmt.Sprintf("response %q %s", p.Text, p.StopReason)
-	case *harness.ToolCall:
-		return fmt.Sprintf("tool_call %s %s %s", p.ToolCallID, p.Name, canonical(p.Arguments))
-	case *harness.ToolResult:
-		return fmt.Sprintf("tool_result %s %q structured=%t", p.ToolCallID, p.Output, len(p.Result) > 0)
-	case *harness.ToolOutcome:
-		return fmt.Sprintf("tool_outcome %s %s %s %q", p.ToolCallID, p.Status, p.Reason, p.Error)
-	case *harness.ApprovalRequired:
-		return fmt.Sprintf("approval_required %s %s %q", p.ToolCallID, p.ToolName, p.Description)
-	case *harness.ApprovalApplied:
-		return fmt.Sprintf("approval_applied %s %s %s %s %q", p.ToolCallID, p.Decision, p.Scope, p.Source, p.Reason)
-	case *harness.SubagentEvent:
-		return fmt.Sprintf("subagent_event %s %s %q %q", p.AgentID, p.Status, p.Task, p.Summary)
-	case *harness.TransportDiagnostic:
-		return fmt.Sprintf("transport_diagnostic %s %s %d", p.Status, p.Kind, p.FailureCount)
-	case *harness.SessionCheckpoint:
-		return fmt.Sprintf("checkpoint done=%t", strings.Contains(p.EngineRef, `"done":true`))
-	case *harness.Usage:
-		if p.CostUSD == nil { // one that is on its way: it and what the program asks meanwhile come in any order
-			return ""
-		}
-		return fmt.Sprintf("usage in=%t out=%d cost=%t context=%t", p.InputTokens > 0, p.OutputTokens, p.CostUSD != nil, p.ContextPct != nil)
-	case *harness.Failure:
-		return fmt.Sprintf("error %s %s %t", made.ReplaceAllString(p.Message, "MADE-UP"), p.Code, p.Retryable)
-	case *harness.TurnEnd:
-		return fmt.Sprintf("turn_end %s %s", p.Status, p.Reason)
-	case *harness.SandboxNotice:
-		return "sandbox_notice " + p.Isolation
-	case *harness.SessionState, *harness.HookEvent, *harness.PolicyDecision:
-		return ""
-	}
-	return string(p.Type())
-}
-
-// made are identifiers and ports.
-var made = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|127\.0\.0\.1:\d+`)
-
-// canonical is JSON with its keys in order.
-func canonical(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(raw)
-	}
-	return string(b)
-}
-
 // processes are the numbers of the processes of this stage that live.
 func (s *stage) processes() (live []int) {
 	all, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -318,62 +242,6 @@ func (s *stage) kill() {
 		s.Fatal("the program does not run")
 	}
 	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
-		s.Fatal(err)
-	}
-}
-
-// scene is something that can happen between a session and the program.
-type scene struct {
-	name  string
-	model string // the script of the model behind the real program
-	play  func(*stage)
-}
-
-// story is the file of a scene: its processes, and the logs of its sessions.
-func (c *scene) story() string { return filepath.Join("testdata", c.name+".txtar") }
-
-// golden compares the logs of a scene with those of the recording.
-func (c *scene) golden(s *stage) {
-	s.Helper()
-	a, err := txtar.ParseFile(c.story())
-	if err != nil {
-		s.Fatal(err)
-	}
-	for _, f := range a.Files {
-		id, ok := strings.CutPrefix(f.Name, "log ")
-		if !ok {
-			continue
-		}
-		s.mu.Lock()
-		got := tellAll(s.events[harness.SessionID(id)])
-		s.mu.Unlock()
-		if got = strings.ReplaceAll(got, s.dir, "$WORK"); got != string(f.Data) {
-			s.Errorf("the log of %s is\n%s\nwant\n%s", id, got, f.Data)
-		}
-	}
-}
-
-// save writes the recording of a scene.
-func (c *scene) save(s *stage, dir string) {
-	s.Helper()
-	a := &txtar.Archive{Comment: []byte("Claude Code " + version + "; UPDATE=1 records it again.\n")}
-	for _, id := range []harness.SessionID{"ses_1", "ses_2"} {
-		s.mu.Lock()
-		log := s.events[id]
-		s.mu.Unlock()
-		if len(log) > 0 {
-			a.Files = append(a.Files, txtar.File{Name: "log " + string(id), Data: []byte(strings.ReplaceAll(tellAll(log), s.dir, "$WORK"))})
-		}
-	}
-	for n := 1; ; n++ {
-		b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(n)))
-		if err != nil {
-			break
-		}
-		b = regexp.MustCompile(`/tmp/hc\d+`).ReplaceAll(b, []byte("$$TMP"))
-		a.Files = append(a.Files, txtar.File{Name: strconv.Itoa(n), Data: scrub(b, map[string]string{s.dir: "$WORK"})})
-	}
-	if err := os.WriteFile(c.story(), txtar.Format(a), 0o644); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -115,6 +115,11 @@ func trim(line []byte) []byte {
 	for _, name := range trimmed {
 		delete(m, name)
 	}
+	if e, ok := m["event"].(map[string]any); ok {
+		if d, ok := e["delta"].(map[string]any); ok && d["partial_json"] != nil {
+			d["partial_json"] = "" // the whole comes after the pieces
+		}
+	}
 	if r, ok := m["response"].(map[string]any); ok {
 		if inner, ok := r["response"].(map[string]any); ok && inner["commands"] != nil {
 			r["response"] = map[string]any{}
@@ -136,11 +141,13 @@ func replay(story string, args []string) int {
 	if err != nil {
 		return fail("%v", err)
 	}
-	dir := filepath.Dir(os.Getenv("CLAUDE_CONFIG_DIR"))
-	n := next(dir)
+	cwd, err := os.Getwd()
+	if err != nil {
+		return fail("%v", err)
+	}
+	n := next(filepath.Join(cwd, ".harness", "claude"))
 	for _, f := range archive.Files {
 		if f.Name == strconv.Itoa(n) {
-			cwd, _ := os.Getwd()
 			s := &standin{names: map[string]string{"$WORK": cwd}, heard: make(map[string][]byte), come: make(chan struct{}, 1)}
 			go s.listen()
 			return s.play(f.Data, args)

@@ -25,6 +25,8 @@ type translator struct {
 	sent    strings.Builder
 	fresh   bool // the next text begins a block
 
+	agents map[string]string // what subagents said last, by their calls
+
 	calls      map[string]*call // by the program's id
 	open       []string         // ids of calls without an outcome, in order
 	used       harness.Usage    // of the turn, cost apart
@@ -37,6 +39,7 @@ type translator struct {
 // call is a call of a tool.
 type call struct {
 	id     harness.CallID // under which the log has it
+	given  string         // the program's id
 	name   string
 	parent string // of a subagent; "" for the main conversation
 	input  json.RawMessage
@@ -46,7 +49,7 @@ type call struct {
 }
 
 func newTranslator(again ref) *translator {
-	return &translator{again: again, calls: make(map[string]*call), unknown: make(map[string]int)}
+	return &translator{again: again, calls: make(map[string]*call), agents: make(map[string]string), unknown: make(map[string]int)}
 }
 
 // take is what a message tells.
@@ -134,6 +137,7 @@ func (t *translator) spoke(m *spoken) (out []harness.Payload) {
 			out = append(out, t.called(m, b)...)
 		case m.Parent != "":
 			if b.Type == "text" {
+				t.agents[m.Parent] = brief(b.Text)
 				out = append(out, &harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: brief(b.Text)})
 			}
 		case b.Type == "text":
@@ -188,9 +192,6 @@ func (t *translator) noticed(m *notice) []harness.Payload {
 		if m.TaskType == "local_agent" && m.ToolUseID != "" {
 			return []harness.Payload{&harness.SubagentEvent{AgentID: m.ToolUseID, Status: harness.SubagentRunning, Task: m.Description}}
 		}
-	case "task_notification", "background_tasks_changed":
-	default:
-		t.unknown["system/"+m.Subtype]++
 	}
 	return nil
 }

@@ -79,8 +79,6 @@ type (
 		Message         json.RawMessage `json:"message"`
 		TaskType        string          `json:"task_type"`
 		Description     string          `json:"description"`
-		Status          string          `json:"status"`
-		Summary         string          `json:"summary"`
 		Tasks           []any           `json:"tasks"`
 		CompactMetadata struct {
 			PreTokens  int64 `json:"pre_tokens"`
@@ -110,6 +108,7 @@ type (
 			ContextWindow int64 `json:"contextWindow"`
 		} `json:"modelUsage"`
 		UserMessages []string `json:"user_message_uuids"`
+		Origin       any      `json:"origin"` // of a turn that nobody asked for
 	}
 
 	// request is something the program wants of us.
@@ -140,7 +139,8 @@ type (
 		} `json:"response"`
 	}
 
-	// other is a message of a kind that this build does not know.
+	// other is a message that this build does not know, or a notice that it
+	// cannot read.
 	other struct{ head }
 )
 
@@ -164,10 +164,15 @@ func decode(line []byte) (any, error) {
 	case "control_response":
 		m = new(response)
 	case "system":
-		if silent[h.Subtype] {
+		n := new(notice)
+		switch {
+		case silent[h.Subtype]:
 			return nil, nil
+		case !telling[h.Subtype] || json.Unmarshal(line, n) != nil:
+			h.Type += "/" + h.Subtype
+			return &other{h}, nil
 		}
-		m = new(notice)
+		return n, nil
 	default:
 		if silent[h.Type] {
 			return nil, nil
@@ -184,8 +189,13 @@ func decode(line []byte) (any, error) {
 var silent = map[string]bool{
 	"command_lifecycle": true, "keep_alive": true, "conversation_reset": true, "rate_limit_event": true, "prompt_suggestion": true,
 	"tool_progress": true, "auth_status": true, "files_persisted": true, "elicitation_complete": true,
-	"status": true, "thinking_tokens": true, "session_state_changed": true, "task_progress": true, "task_updated": true,
+	"status": true, "thinking_tokens": true, "session_state_changed": true, "task_progress": true, "task_updated": true, "task_notification": true,
 	"hook_started": true, "hook_progress": true, "hook_response": true,
+}
+
+// telling are the notices that the log needs.
+var telling = map[string]bool{
+	"init": true, "api_retry": true, "permission_denied": true, "compact_boundary": true, "task_started": true, "background_tasks_changed": true,
 }
 
 // short is a piece of a line for an error.

@@ -79,6 +79,9 @@ func (r *turn) carryOut(ctx context.Context, calls []*call) error {
 			}
 		}
 	}
+	if err := r.instruct(ctx, jobs); err != nil {
+		return err
+	}
 	if err := r.reflect(ctx); err != nil {
 		return err
 	}

@@ -36,33 +36,33 @@ var errNothingToCompact = errors.New("there is nothing before the last exchange 
 // little as possible is kept, and a summary is put together without the model
 // where the model cannot write one.
 func (r *turn) compact(ctx context.Context, why string, must bool) error {
+	if len(r.conv.rounds) < 2 {
+		return errNothingToCompact
+	}
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	kept := r.keep()
 	if must {
-		kept = min(kept, 1)
+		kept = 1
 	}
 	head := r.conv.rounds[:len(r.conv.rounds)-kept]
-	if len(head) == 0 {
-		return errNothingToCompact
-	}
-	summary, err := r.summary(ctx, head)
+	summary, err := r.summary(ctx, r.conv.summarised(head))
 	if err != nil {
 		if !must || ctx.Err() != nil {
 			return fmt.Errorf("summarise %d rounds: %w", len(head), err)
 		}
-		summary = digest(head)
+		summary = digest(r.conv.summarised(head))
 	}
 	rest := r.conv.rounds[len(head):]
 	cursor := harness.Cursor{Kind: harness.AtCompaction, Session: r.t.Session, Seq: r.conv.seq + 1}.String()
 	event := &harness.ContextCompacted{
-		OriginalCount: len(render(r.conv.rounds)), PreservedMessages: len(render(rest)), Summary: summary, ResumeCursor: &cursor,
+		OriginalCount: len(r.conv.messages()), PreservedMessages: len(render(rest)), Summary: summary, ResumeCursor: &cursor,
 	}
 	after := r.conv.clone()
-	after.compacted(event)
-	event.CompactedCount = len(render(after.rounds))
-	event.TokensSaved = max(0, estimate(r.conv.rounds)-estimate(after.rounds))
+	after.compacted(0, event)
+	event.CompactedCount = len(after.messages())
+	event.TokensSaved = max(0, r.conv.estimate()-after.estimate())
 	r.log.Info("context compacted", "why", why, "rounds", len(head), "saved", event.TokensSaved)
 	if err := r.emit(ctx, event); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (r *turn) settle(ctx context.Context) error {
 func (r *turn) keep() int {
 	rounds := r.conv.rounds
 	room := r.window(r.request()) * keptShare / 100
-	n := min(1, len(rounds))
+	n := 1
 	for n < min(keptRounds, len(rounds)-1) {
 		if room > 0 && estimate(rounds[len(rounds)-n-1:]) > room {
 			break
@@ -169,14 +169,14 @@ func digest(head []*round) string {
 
 // compactNow is a turn that does nothing else.
 func (r *turn) compactNow(ctx context.Context) error {
-	before := estimate(r.conv.rounds)
+	before := r.conv.estimate()
 	text := "There is nothing to compact yet."
 	switch err := r.compact(ctx, "asked for", false); {
 	case errors.Is(err, errNothingToCompact):
 	case err != nil:
 		return err
 	default:
-		text = fmt.Sprintf("The conversation was compacted: about %d tokens before, %d now.", before, estimate(r.conv.rounds))
+		text = fmt.Sprintf("The conversation was compacted: about %d tokens before, %d now.", before, r.conv.estimate())
 	}
 	if err := r.emit(ctx, &harness.Token{Text: text}); err != nil {
 		return err

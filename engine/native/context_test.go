@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/native"
 	"harness/model"
 )
 
@@ -92,7 +93,7 @@ func TestACompactionReplacesWhatIsBeforeIt(t *testing.T) {
 		if body := string(r.last().Body); !strings.Contains(body, "SUMMARY") || strings.Contains(body, "start-1") {
 			t.Errorf("after a restart the request does not go on with the summary: %s", body)
 		}
-		if before == "0" || before == "" {
+		if before == "native:0" || before == "" {
 			t.Errorf("the checkpoint says %q: the whole log is read again", before)
 		}
 	})
@@ -212,6 +213,63 @@ else
 			before = now
 		}
 	})
+}
+
+// What a process knows of its own turn and what another folds from the log are
+// the same, whatever happened in it.
+func TestTheNextTurnBeginsWithEverythingBefore(t *testing.T) {
+	t.Parallel()
+	for _, client := range []string{"chat", "responses"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, client, `
+when user "bye"
+  say Bye.
+when request 1
+  say One
+  pause gate
+  say two.
+  call bash {"command":"seq 1 4000"}
+  call read {"path": "missing"}
+when request 2
+  call bash {"command":"exit 1"}
+  call nothing {}
+when request 3
+  call bash {"command":"exit 2", "timeout_seconds": "9"}
+when request 4
+  say Cut
+  stop max_tokens
+when request 5
+  say short.
+`, func(r *rig) {
+				r.kopts.Shelf = newShelf()
+				r.opts.Hooks = []native.Hook{{On: native.HookAfterTool, Tools: "read", Command: "echo look elsewhere; exit 2"}}
+			})
+			r.do(harness.Submit{Source: harness.FromTurn, Parts: harness.TextPart("go")})
+			<-r.server.Reached("gate")
+			r.until("some text", func(st *harness.State) bool { return strings.Contains(said(st), "One") })
+			r.do(harness.Steer{Parts: harness.TextPart("faster")})
+			r.server.Open("gate")
+			r.rest()
+			r.prompt("bye")
+			r.restart()
+			r.prompt("bye again")
+			list := r.server.Requests()
+			if len(list) != 7 {
+				t.Fatalf("%d requests\n%s", len(list), r.story())
+			}
+			var before []json.RawMessage
+			for i, q := range list {
+				now := messages(t, q.Body)
+				for j, m := range before {
+					if !bytes.Equal(m, now[j]) {
+						t.Errorf("message %d of request %d was\n%s\nand is\n%s", j, i+1, m, now[j])
+					}
+				}
+				before = now
+			}
+		})
+	}
 }
 
 func messages(t *testing.T, body []byte) []json.RawMessage {

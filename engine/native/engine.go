@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/native/schema"
 	"harness/memory"
 	"harness/model"
 	"harness/tool"
@@ -64,6 +66,7 @@ type Engine struct {
 	sessions map[harness.SessionID]*session
 	closed   bool
 	closing  sync.WaitGroup // idle sessions that are closed
+	schemas  map[string]*schema.Schema
 }
 
 var (
@@ -92,6 +95,31 @@ func New(client model.Client, opts *Options) *Engine {
 	o.Limits.Rounds = cmp.Or(o.Limits.Rounds, 200)
 	o.Limits.Tools = cmp.Or(o.Limits.Tools, 25)
 	return e
+}
+
+// maxSchemas bounds the schemas that are kept ready. To compile one takes longer
+// than the rest of a turn's beginning.
+const maxSchemas = 1024
+
+// compile reads a tool's schema, once.
+func (e *Engine) compile(raw json.RawMessage) (*schema.Schema, error) {
+	e.mu.Lock()
+	s := e.schemas[string(raw)]
+	e.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s, err := schema.Compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.schemas == nil || len(e.schemas) >= maxSchemas {
+		e.schemas = make(map[string]*schema.Schema)
+	}
+	e.schemas[string(raw)] = s
+	return s, nil
 }
 
 // Abilities implements [harness.Engine].
@@ -125,9 +153,10 @@ func (e *Engine) Close() error {
 	e.closed = true
 	var all []*session
 	for id, s := range e.sessions {
-		if s.idle == nil || s.idle.Stop() {
-			all = append(all, s)
+		if s.idle != nil {
+			s.idle.Stop()
 		}
+		all = append(all, s)
 		delete(e.sessions, id)
 	}
 	e.mu.Unlock()

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"harness"
@@ -44,21 +45,21 @@ func (r *turn) fit(ctx context.Context) error {
 	if size*100 < compactAt*window {
 		return nil
 	}
-	if err := r.compact(ctx, fmt.Sprintf("%d of %d tokens are used", size, window), false); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		// The turn goes on with what there is.
+	switch err := r.compact(ctx, fmt.Sprintf("%d of %d tokens are used", size, window), false); {
+	case err == nil, errors.Is(err, errNothingToCompact):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default: // the turn goes on with what there is
 		return r.emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "compaction_failed", Reason: err.Error(), ProviderRequested: r.gauge.provider})
 	}
-	return nil
 }
 
 // shorten replaces old results by stubs if that frees enough.
 func (r *turn) shorten(ctx context.Context, window int64) (saved int64, err error) {
 	trial := r.conv.clone()
 	trial.shorten()
-	saved = estimate(r.conv.rounds) - estimate(trial.rounds)
+	saved = r.conv.estimate() - trial.estimate()
 	if saved*100 < worthIt*window {
 		return 0, nil
 	}
@@ -67,3 +68,5 @@ func (r *turn) shorten(ctx context.Context, window int64) (saved int64, err erro
 
 // estimate is roughly how many tokens rounds take.
 func estimate(rounds []*round) int64 { return model.Estimate(&model.Request{Messages: render(rounds)}) }
+
+func (c *conversation) estimate() int64 { return estimate(c.summarised(c.rounds)) }

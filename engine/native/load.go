@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"harness"
 )
@@ -45,7 +46,10 @@ func (r *turn) read(ctx context.Context, conv *conversation, last []byte) (*conv
 			return next, end, err
 		}
 	}
-	from, _ := strconv.ParseUint(r.t.Ref, 10, 64)
+	var from uint64
+	if ref, ok := strings.CutPrefix(r.t.Ref, refPrefix); ok {
+		from, _ = strconv.ParseUint(ref, 10, 64) // from the beginning, if it is none of ours
+	}
 	if r.t.Fresh && r.t.Attempt == 1 && r.t.Began > 2 { // its prompt is right before it, unless it had to wait
 		from = uint64(r.t.Began) - 2
 	}

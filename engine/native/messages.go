@@ -7,7 +7,15 @@ import (
 
 // messages is the conversation as a request has it: sides alternate, each call
 // is followed by its result, results come in the order of the calls.
-func (c *conversation) messages() []model.Message { return render(c.rounds) }
+func (c *conversation) messages() []model.Message { return render(c.summarised(c.rounds)) }
+
+// summarised is rounds with what is said of those before them.
+func (c *conversation) summarised(rounds []*round) []*round {
+	if c.summary == "" {
+		return rounds
+	}
+	return append([]*round{{said: []model.Part{{Kind: model.PartText, Text: toldSummary + c.summary}}}}, rounds...)
+}
 
 func render(rounds []*round) []model.Message {
 	var all []model.Message
@@ -74,14 +82,8 @@ func tail(rounds []*round, n int) []*round {
 }
 
 // compacted replaces what is before the newest messages by a summary.
-func (c *conversation) compacted(p *harness.ContextCompacted) {
-	kept := tail(c.rounds, p.PreservedMessages)
-	summary := model.Part{Kind: model.PartText, Text: toldSummary + p.Summary}
-	if len(kept) == 0 {
-		c.rounds = []*round{{said: []model.Part{summary}, seq: c.seq}}
-		return
-	}
-	first := *kept[0]
-	first.said = append([]model.Part{summary}, first.said...)
-	c.rounds = append([]*round{&first}, kept[1:]...)
+func (c *conversation) compacted(seq harness.Seq, p *harness.ContextCompacted) {
+	c.rounds = tail(c.rounds, p.PreservedMessages)
+	c.summary, c.summed, c.instructed = p.Summary, seq, nil
+	c.forget()
 }

@@ -82,7 +82,7 @@ func (r *turn) keepLong(ctx context.Context, j *job, text string) (short, artifa
 	switch err := r.h.Emit(ctx, a); {
 	case err == nil:
 		artifact, where = a.ArtifactID, "the whole is artifact "+a.ArtifactID
-	case !unsupported(err):
+	case !unsupported(err) && ctx.Err() == nil:
 		r.log.Warn("output not kept", "call", j.id, "err", err)
 	}
 	head, tail := edge(text, shownHead), edgeBack(text, shownTail)

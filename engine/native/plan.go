@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"harness"
 	"harness/tool"
@@ -31,7 +32,8 @@ const (
 
 // newPlan keeps the plan of a longer piece of work.
 func (r *turn) newPlan() tool.Tool {
-	var last []step // of this turn; the plan itself is the artifact
+	var mu sync.Mutex // guards last
+	var last []step   // of this turn; the plan itself is the artifact
 	return &own{
 		spec: tool.Spec{
 			Name: "plan",
@@ -51,10 +53,13 @@ Do not use it for work that is done in a step or two.`,
 			if err != nil {
 				return tool.Result{}, err
 			}
-			if err := r.progress(ctx, last, p.Steps); err != nil {
+			mu.Lock()
+			before := last
+			last = p.Steps
+			mu.Unlock()
+			if err := r.progress(ctx, before, p.Steps); err != nil {
 				return tool.Result{}, err
 			}
-			last = p.Steps
 			return tool.Result{Text: drawn(p.Steps)}, nil
 		},
 	}

@@ -65,16 +65,17 @@ func each(t *testing.T, f func(t *testing.T, client string)) {
 // scripted server, and one session in a directory of its own.
 type rig struct {
 	testing.TB
-	client string
-	server *modeltest.Server
-	mem    *memory.Store
-	k      *kernel.Kernel
-	engine *native.Engine
-	id     harness.SessionID
-	dir    string
-	http   *http.Client
-	opts   native.Options
-	kopts  kernel.Options
+	client  string
+	server  *modeltest.Server
+	mem     *memory.Store
+	k       *kernel.Kernel
+	engine  *native.Engine
+	id      harness.SessionID
+	dir     string
+	http    *http.Client
+	through func(model.Client) model.Client // what stands before the client; nil is nothing
+	opts    native.Options
+	kopts   kernel.Options
 }
 
 func newRig(t testing.TB, client, script string, change func(*rig)) *rig {
@@ -102,7 +103,11 @@ func newRig(t testing.TB, client, script string, change func(*rig)) *rig {
 // boot starts a kernel on the rig's store.
 func (r *rig) boot(wrap func(harness.Store) harness.Store) {
 	r.Helper()
-	e := native.New(clients[r.client](r.server.URL, r.http), &r.opts)
+	c := clients[r.client](r.server.URL, r.http)
+	if r.through != nil {
+		c = r.through(c)
+	}
+	e := native.New(c, &r.opts)
 	var st harness.Store = r.mem
 	if wrap != nil {
 		st = wrap(st)

@@ -16,7 +16,7 @@ import (
 // session is what turns of a session share: its workspace and what tools
 // remember, and the log as it was last read.
 type session struct {
-	idle  *time.Timer // closes it; nil while a turn uses it. Guarded by the engine
+	idle  *time.Timer // closes it, unless a turn uses it. Guarded by the engine
 	users int         // turns that use it. Guarded by the engine
 
 	lock      chan struct{} // holds a value while somebody uses what follows
@@ -40,11 +40,13 @@ func (e *Engine) enter(id harness.SessionID) (*session, error) {
 		return nil, errClosed
 	}
 	s := e.sessions[id]
-	if s == nil || s.idle != nil && !s.idle.Stop() { // it is being closed: this is a new one
+	if s == nil {
 		s = &session{lock: make(chan struct{}, 1)}
 		e.sessions[id] = s
 	}
-	s.idle = nil
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	s.users++
 	return s, nil
 }
@@ -57,6 +59,10 @@ func (e *Engine) leave(id harness.SessionID, s *session) {
 	}
 	s.idle = time.AfterFunc(e.opts.Limits.Idle, func() {
 		e.mu.Lock()
+		if e.closed || s.users > 0 {
+			e.mu.Unlock()
+			return
+		}
 		if e.sessions[id] == s {
 			delete(e.sessions, id)
 		}

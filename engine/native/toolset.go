@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"harness"
 	"harness/engine/native/schema"
@@ -16,8 +17,10 @@ import (
 
 // toolset is what a turn's model may call.
 type toolset struct {
-	all     []*ready // by name
-	offered []model.Tool
+	all []*ready // by name
+
+	mu      sync.Mutex   // guards offered while calls run
+	offered []model.Tool // by name
 }
 
 // ready is a tool that can be called.
@@ -69,7 +72,8 @@ func (r *turn) choose(ctx context.Context, p project) error {
 	}
 	info := make([]harness.ToolInfo, len(r.tools.offered))
 	for i, t := range r.tools.offered {
-		info[i] = harness.ToolInfo{Name: t.Name, Description: t.Description, InputSchema: t.Schema}
+		first, _, _ := strings.Cut(t.Description, "\n")
+		info[i] = harness.ToolInfo{Name: t.Name, Description: cut(first, 200)} // the log has it for every turn
 	}
 	return r.emit(ctx, &harness.TurnStartTools{Tools: info})
 }
@@ -110,7 +114,7 @@ func (r *turn) add(t tool.Tool, own bool) {
 		r.log.Debug("tool left out: its name is taken", "tool", spec.Name)
 		return
 	}
-	compiled, err := schema.Compile(spec.Schema)
+	compiled, err := r.e.compile(spec.Schema)
 	if err != nil {
 		r.log.Warn("tool left out: its schema cannot be read", "tool", spec.Name, "err", err)
 		return
@@ -146,8 +150,10 @@ func (r *turn) offer(ctx context.Context) error {
 	return r.emit(ctx, event)
 }
 
-// reveal offers a tool, in its place.
+// reveal offers a tool, in its place. Searches may do so at once.
 func (r *turn) reveal(t *ready) {
+	r.tools.mu.Lock()
+	defer r.tools.mu.Unlock()
 	i, known := slices.BinarySearchFunc(r.tools.offered, t.spec.Name, func(o model.Tool, name string) int { return strings.Compare(o.Name, name) })
 	if !known {
 		r.tools.offered = slices.Insert(slices.Clone(r.tools.offered), i, model.Tool(t.spec))
@@ -183,7 +189,6 @@ func (r *turn) newSearchTools() tool.Tool {
 		},
 		plan: func(input json.RawMessage) (tool.Plan, error) {
 			s, err := read[search](input)
-			// It changes what is offered, so it runs alone.
 			return tool.Plan{Access: harness.AccessRead, Summary: "search for tools: " + cut(s.Query, 100)}, err
 		},
 		run: func(_ context.Context, _ *tool.Env, input json.RawMessage, _ harness.Decision) (tool.Result, error) {

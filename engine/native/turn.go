@@ -90,6 +90,11 @@ func (r *turn) loop(ctx context.Context) error {
 			return err
 		}
 	}
+	if last := r.conv.last(); r.t.Attempt > 1 && last != nil && len(last.text) > 0 && len(last.calls) == 0 {
+		if err := r.tell(ctx, "cut_off", toldCut); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := r.listen(ctx); err != nil {
 			return err
@@ -206,5 +211,8 @@ func (r *turn) finish(ctx context.Context, a *model.Answer) error {
 // checkpoint makes everything so far durable, and says from where the log must
 // be read to go on.
 func (r *turn) checkpoint(ctx context.Context) error {
-	return r.h.Checkpoint(ctx, strconv.FormatUint(uint64(r.conv.start()), 10))
+	return r.h.Checkpoint(ctx, refPrefix+strconv.FormatUint(uint64(r.conv.start()), 10))
 }
+
+// refPrefix begins our checkpoints: a session may have had another engine.
+const refPrefix = "native:"

@@ -121,6 +121,32 @@ when result "bump the version"
 	})
 }
 
+// The instructions of a folder come when something is done in it, and once.
+func TestInstructionsOfAFolderComeWithItsFiles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "chat", `
+when step 1
+  call read {"path":"web/ui/app.js"}
+when step 2
+  call read {"path":"web/ui/app.js"}
+when step 3
+  call bash {"command":"true"}
+else
+  say Done.
+`, nil)
+	r.write("web/AGENTS.md", "No frameworks.")
+	r.write("web/ui/CLAUDE.md", "Two spaces.")
+	r.write("web/ui/app.js", "let x")
+	r.prompt("look")
+	body := string(r.last().Body)
+	if strings.Count(body, "No frameworks.") != 1 || strings.Count(body, "Two spaces.") != 1 || strings.Contains(r.last().System, "No frameworks") {
+		t.Errorf("the last request is %s\n%s", body, r.story())
+	}
+	if first := string(r.server.Requests()[0].Body); strings.Contains(first, "No frameworks.") {
+		t.Errorf("they came before anything was done: %s", first)
+	}
+}
+
 func TestAPlanIsAGraphAndItsStepsArePlacesToComeBackTo(t *testing.T) {
 	t.Parallel()
 	plan := func(a, b string) string {

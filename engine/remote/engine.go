@@ -40,6 +40,8 @@ type home interface {
 	take(ctx context.Context, t harness.Turn) (*lodging, error)
 	// find returns the runner that has a turn's run, if there is one.
 	find(t harness.Turn) (*lodging, error)
+	// tidy removes what is left of runners that are gone.
+	tidy()
 	// close lets go of runners that have nothing to do.
 	close() error
 }
@@ -70,6 +72,10 @@ func Open(url, token string) (*Engine, error) {
 func newEngine(h home, can harness.Abilities) *Engine {
 	return &Engine{home: h, can: can, heard: map[harness.TurnID]map[string]bool{}}
 }
+
+// Tidy removes what is left of runners that are gone. It is for the one process
+// that has the data, before its first turn.
+func (e *Engine) Tidy() { e.home.tidy() }
 
 // Close ends the runners of this machine that have nothing to do. No turn runs
 // any more, or will.
@@ -133,6 +139,8 @@ func (e elsewhere) take(ctx context.Context, _ harness.Turn) (*lodging, error) {
 }
 
 func (e elsewhere) find(harness.Turn) (*lodging, error) { return e.lodging(), nil }
+
+func (elsewhere) tidy() {}
 
 func (elsewhere) close() error { return nil }
 

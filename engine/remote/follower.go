@@ -33,6 +33,7 @@ type follower struct {
 	asking  chan struct{}     // as many as there may be questions at a time
 	ref     string
 	spoke   bool
+	content []byte // of the artifact that is told of next
 	words   words
 	unread  []string // of a run that failed
 }
@@ -49,42 +50,65 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	defer func() { s.Close() }()
-	f.wg.Go(f.guard)
 	f.listen()
 	defer f.unlisten()
 	for {
 		frame, err := s.Next()
-		over := false
-		if !f.ours {
-			frame.ID = 0 // whatever it numbers, it does not know how to go on behind it
-		}
-		if err == nil {
-			over, err = f.take(&frame)
-		}
 		switch {
-		case err == nil && !over:
-			continue
 		case err == nil:
-			if again, err := f.late(&frame); !again {
+			switch next, err := f.heed(&frame); {
+			case err != nil || next == ended:
 				return err
+			case next == more:
+				continue
 			}
 		case f.wire.Err() != nil:
 			return retryable("the run was given up", nil)
 		case broken(err):
 			f.abort()
 			return err
-		case errors.Is(err, errLeft):
-			return err
 		case !f.order.numbered:
 			return retryable("the runner's stream ended before the run did", nil)
 		}
-		next, err := f.back()
+		again, err := f.back()
 		if err != nil {
 			return err
 		}
 		s.Close()
-		s = next
+		s = again
 	}
+}
+
+// What comes after an event.
+type next int
+
+const (
+	more   next = iota // another
+	ended              // nothing
+	reopen             // another, on another connection
+)
+
+// heed sees to one event. If that fails, the run is ended, unless the session
+// has gone and will be back.
+func (f *follower) heed(frame *runner.Frame) (next, error) {
+	if !f.ours {
+		frame.ID = 0 // whatever it numbers, it does not know how to go on behind it
+	}
+	over, err := f.take(frame)
+	switch {
+	case errors.Is(err, errLeft):
+		return ended, err
+	case err != nil:
+		f.abort()
+		return ended, err
+	case !over:
+		return more, nil
+	}
+	again, err := f.late(frame)
+	if again {
+		return reopen, nil
+	}
+	return ended, err
 }
 
 // errLeft says that the session does not want to hear more.
@@ -106,6 +130,7 @@ func (f *follower) open(ctx context.Context) (s *runner.Stream, err error) {
 			f.engine.learn(h)
 		}
 		f.replay, f.pending, f.ours = st.Frame, st.Pending, true
+		f.wg.Go(f.guard)
 		return f.at.client.Attach(f.wire, f.order.run, 0)
 	}
 	if f.at, err = f.engine.home.take(ctx, f.turn); err != nil {
@@ -131,6 +156,7 @@ func (f *follower) begin(ctx context.Context) (*runner.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.wg.Go(f.guard)
 	patience, cancel := context.WithTimeout(ctx, busyPatience)
 	defer cancel()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -224,15 +250,25 @@ func (f *follower) take(frame *runner.Frame) (over bool, err error) {
 		return false, f.tell(frame.ID, &harness.SessionCheckpoint{
 			SessionID: f.turn.Session, CheckpointType: "engine", Status: "saved", EngineRef: frame.Ref,
 		})
+	case runner.Content:
+		f.content = append(f.content, frame.Content...)
+		if len(f.content) > harness.MaxArtifact {
+			return false, f.order.fault("an artifact is larger than %d bytes", harness.MaxArtifact)
+		}
+		return false, nil
 	case runner.Completed, runner.Failed, runner.Cancelled:
 		return frame.ID >= f.replay, nil // a run that was told something goes on behind its end
 	case runner.Delta:
 		f.spoke = f.spoke || frame.Text != ""
 	}
-	if p := frame.Fact(); p != nil {
-		return false, f.tell(frame.ID, p)
+	p := frame.Fact()
+	if p == nil {
+		return false, nil
 	}
-	return false, nil
+	if a, ok := p.(*harness.Artifact); ok {
+		a.Content, f.content = f.content, nil
+	}
+	return false, f.tell(frame.ID, p)
 }
 
 // tell reports a fact to the session.
@@ -251,8 +287,12 @@ func (f *follower) told(err error) error {
 		return nil
 	case errors.Is(err, harness.ErrInvalid):
 		return f.order.fault("%v", err)
+	case errors.Is(err, harness.ErrUnsupported): // nobody keeps artifacts here
+		return nil
+	case errors.Is(err, harness.ErrUnavailable) || errors.Is(err, harness.ErrNotRunning):
+		return fmt.Errorf("%w: %w", errLeft, err)
 	}
-	return fmt.Errorf("%w: %w", errLeft, err)
+	return err
 }
 
 // end is how the run ended.

@@ -11,9 +11,10 @@ import (
 // Handover is what a local runner is told on its standard input before it does
 // anything, because neither a command line nor an environment keeps a secret.
 type Handover struct {
-	Token   string   `json:"token"`             // what its callers bring
-	Secrets []string `json:"secrets,omitempty"` // that its logs must not say
-	Custody string   `json:"custody,omitempty"` // the book of its processes
+	Token   string            `json:"token"`             // what its callers bring
+	Keys    map[string]string `json:"keys,omitempty"`    // of its engine, by the variables that usually hold them
+	Custody string            `json:"custody,omitempty"` // the book of its processes
+	Data    string            `json:"data,omitempty"`    // where what outlives a session is kept
 }
 
 // maxHandover bounds it: a few keys.

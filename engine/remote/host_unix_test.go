@@ -85,7 +85,7 @@ type forest struct{ book *custody.Book }
 func (forest) Abilities() harness.Abilities { return harness.Abilities{} }
 
 func (f forest) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	w, err := f.book.Sandbox(local.New(nil)).Open(ctx, harness.WorkspaceSpec{Session: t.Session, Directory: t.Directory, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	w, err := f.book.Sandbox(local.New(nil)).Open(ctx, harness.WorkspaceSpec{Session: t.Session, Directory: t.Directory, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}})
 	if err != nil {
 		return err
 	}

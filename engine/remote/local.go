@@ -30,9 +30,10 @@ type LocalOptions struct {
 	// Command is a runner that listens on a Unix socket, reads its [Handover]
 	// and prints [Ready]. Its streams and its session are set here.
 	Command func(socket string) *exec.Cmd
-	Dir     string        // where runners have their sockets and logs
-	Book    *custody.Book // where they are remembered
-	Secrets []string
+	Dir     string            // where runners have their sockets and logs
+	Book    *custody.Book     // where they are remembered
+	Keys    map[string]string // handed over; see [Handover]
+	Data    string
 
 	Abilities harness.Abilities // of the engine that they host
 	Version   string            // of the program; a runner of another is not used
@@ -69,7 +70,6 @@ func Local(opts LocalOptions) (*Engine, error) {
 		return nil, fmt.Errorf("open runners: %w: %w", err, harness.ErrStorage)
 	}
 	r := &runners{opts: opts, seed: maphash.MakeSeed(), births: make(chan *exec.Cmd)}
-	r.tidy()
 	r.keeper.Go(r.keep)
 	return newEngine(r, opts.Abilities), nil
 }
@@ -221,7 +221,7 @@ func (r *runners) start(ctx context.Context, t harness.Turn) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	h := Handover{Token: rand.Text(), Secrets: r.opts.Secrets, Custody: r.opts.Book.Dir()}
+	h := Handover{Token: rand.Text(), Keys: r.opts.Keys, Data: r.opts.Data, Custody: r.opts.Book.Dir()}
 	if err := os.WriteFile(filepath.Join(dir, tokenName), []byte(h.Token+"\n"), 0o600); err != nil {
 		return err
 	}

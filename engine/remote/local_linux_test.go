@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"harness/custody"
 	"harness/engine/enginetest"
 	"harness/kernel"
+	"harness/protocol/runner"
 	"harness/store/memory"
 )
 
@@ -132,6 +134,43 @@ func TestARunnerIsKeptWarmAndReplacedWhenItIsNot(t *testing.T) {
 	if other := pid(); other == first {
 		t.Error("a dead runner did a turn")
 	}
+}
+
+// An artifact's content is not part of its event, and comes along nevertheless.
+func TestArtifactsComeThroughWhole(t *testing.T) {
+	t.Parallel()
+	content := []byte(strings.Repeat("0123456789", 300_000)) // several pieces
+	sent := harness.NewArtifact("ses_1", "tool_output", "long", content)
+	e := serve(t, runner.New(teller{sent}, nil).ServeHTTP)
+	kept := &keeper{Host: enginetest.NewHost("ses_1")}
+	if err := e.Run(t.Context(), kept.Begin("go"), kept); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept.all) != 1 || !reflect.DeepEqual(kept.all[0], sent) {
+		t.Errorf("%d artifacts came", len(kept.all))
+	}
+}
+
+// teller is an engine that tells one thing.
+type teller struct{ p harness.Payload }
+
+func (teller) Abilities() harness.Abilities { return harness.Abilities{} }
+
+func (e teller) Run(ctx context.Context, _ harness.Turn, h harness.Host) error {
+	return h.Emit(ctx, e.p)
+}
+
+// keeper is a host that keeps artifacts.
+type keeper struct {
+	*enginetest.Host
+	all []*harness.Artifact
+}
+
+func (k *keeper) Follow(ctx context.Context, frame uint64, p harness.Payload) error {
+	if a, ok := p.(*harness.Artifact); ok {
+		k.all = append(k.all, a)
+	}
+	return k.Host.Follow(ctx, frame, p)
 }
 
 // house is a kernel and what its sessions leave behind: its store, and runners.

@@ -16,7 +16,8 @@ type LocalOptions struct {
 	Command   func(socket string) *exec.Cmd
 	Dir       string
 	Book      *custody.Book
-	Secrets   []string
+	Keys      map[string]string
+	Data      string
 	Abilities harness.Abilities
 	Version   string
 	Log       *slog.Logger

@@ -50,7 +50,7 @@ func (f *follower) listen() {
 		}
 		if f.turn.Attached {
 			_ = f.at.client.Configure(ctx, f.order.run, f.host.Config()) // it may have changed meanwhile
-			_ = f.pass(ctx)                                              // late tries again
+			_ = f.pass(f.wire)                                           // late tries again
 		}
 		look := time.NewTicker(configEvery)
 		defer look.Stop()
@@ -58,7 +58,7 @@ func (f *follower) listen() {
 			select {
 			case <-bell:
 				w.rung = true
-				_ = f.pass(ctx) // late tries again
+				_ = f.pass(f.wire) // not ctx: what is under way must have arrived before late asks
 			case <-look.C:
 				if c := f.host.Config(); c != w.last && f.at.client.Configure(ctx, f.order.run, c) == nil {
 					w.last = c

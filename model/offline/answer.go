@@ -76,6 +76,9 @@ func (a *answer) proceed(p *plan, tools []model.Tool, messages []model.Message) 
 		return
 	}
 	last, came := p.result(acted - 1)
+	if came && p.lastStep(acted).quiet {
+		last.IsError = false
+	}
 	if came && last.IsError && !(at < len(p.steps) && p.steps[at].kind == tell) {
 		a.say(p.lastStep(acted).done(last))
 		a.leftOver(p.steps[at:])
@@ -119,20 +122,18 @@ func (a *answer) results(p *plan, acted int, spoke bool) {
 		return
 	}
 	for n := range acted {
-		if r, ok := p.result(n); ok {
-			a.say(p.lastStep(n + 1).done(r))
+		if s := p.lastStep(n + 1); !s.quiet {
+			if r, ok := p.result(n); ok {
+				a.say(s.done(r))
+			}
 		}
 	}
 }
 
 // lastStep is the n-th step that acts, from 1.
 func (p *plan) lastStep(n int) *step {
-	for i := range p.steps {
-		if p.steps[i].acts() {
-			if n--; n == 0 {
-				return &p.steps[i]
-			}
-		}
+	if at := p.place(n - 1); n > 0 && at >= 0 {
+		return &p.steps[at]
 	}
 	return &step{}
 }
@@ -141,7 +142,7 @@ func (p *plan) lastStep(n int) *step {
 func (a *answer) tell(p *plan, acted int) {
 	for n := acted; n > 0; n-- {
 		s := p.lastStep(n)
-		if r, ok := p.result(n - 1); ok && (n == 1 || r.IsError || s.kind != write && s.kind != edit && s.kind != todo) {
+		if r, ok := p.result(n - 1); ok && !s.quiet && (n == 1 || r.IsError || s.kind != write && s.kind != edit && s.kind != todo) {
 			a.say(s.done(r))
 			return
 		}

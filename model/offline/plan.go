@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"harness/model"
@@ -49,7 +50,42 @@ func planOf(messages []model.Message) *plan {
 			p.steps, p.calls, p.stopped = parse(text), nil, false
 		}
 	}
+	p.mend()
 	return p
+}
+
+// mend adds what a tool asks for: a file is to be read before it is changed.
+func (p *plan) mend() {
+	for n := 0; ; n++ {
+		r, ok := p.result(n)
+		if !ok {
+			return
+		}
+		at := p.place(n)
+		if at < 0 || !r.IsError || !strings.Contains(model.Plain(r.Parts), "read it first") {
+			continue
+		}
+		s := &p.steps[at]
+		if s.kind != write && s.kind != edit || s.again {
+			continue
+		}
+		look, retry := step{kind: read, path: s.path, quiet: true}, *s
+		s.quiet, retry.again, retry.together = true, true, false
+		p.steps = slices.Insert(p.steps, at+1, look, retry)
+	}
+}
+
+// place is which of the steps acts n-th, from 0.
+func (p *plan) place(n int) int {
+	for i := range p.steps {
+		if p.steps[i].acts() {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
 }
 
 // instead says that what is left of a plan is not wanted any more.

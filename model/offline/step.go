@@ -46,6 +46,8 @@ type step struct {
 	from, to int
 	fault    model.Fault
 	together bool // with the step before it, at the same time
+	again    bool // it failed before, for want of what was done since
+	quiet    bool // nothing is to be said about it afterwards
 }
 
 // acts reports whether the step calls a tool.

@@ -3,6 +3,8 @@ package runner
 import (
 	"bytes"
 	"io"
+	"maps"
+	"slices"
 
 	"harness"
 )
@@ -36,3 +38,6 @@ func Guard(address string) (connect func(at string) error, err error) {
 	}
 	return func(at string) error { return g.control("tcp", at, nil) }, nil
 }
+
+// Patterns are those of every route.
+func Patterns() []string { return slices.Collect(maps.Keys((&Runner{}).routes())) }

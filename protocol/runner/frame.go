@@ -28,7 +28,8 @@ const (
 	Reasoning  Kind = "reasoning.delta"
 	UsageSoFar Kind = "usage"
 	Checkpoint Kind = "checkpoint"
-	Other      Kind = "event" // any other event of S3's inventory
+	Content    Kind = "artifact.content" // a piece of the artifact that the next event of the inventory tells of
+	Other      Kind = "event"            // any other event of S3's inventory
 	Cancelled  Kind = "run.cancelled"
 )
 
@@ -69,6 +70,7 @@ type Frame struct {
 
 	Name    harness.Type    `json:"name,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
+	Content []byte          `json:"content,omitempty"` // in base64
 }
 
 // Usage is what a run cost so far.

@@ -34,6 +34,9 @@ func (r *run) Emit(ctx context.Context, p harness.Payload) error {
 	case r.ctx.Err() != nil:
 		return context.Cause(r.ctx)
 	}
+	if a, ok := p.(*harness.Artifact); ok && len(a.Content) > harness.MaxArtifact {
+		return fmt.Errorf("artifact of %d bytes: %w", len(a.Content), harness.ErrTooLarge)
+	}
 	f, err := frameOf(p)
 	if err != nil {
 		return err
@@ -85,6 +88,11 @@ func (r *run) Emit(ctx context.Context, p harness.Payload) error {
 	case *harness.SessionCheckpoint:
 		if p.EngineRef != "" {
 			r.ref = p.EngineRef
+		}
+	}
+	for _, piece := range pieces(p) {
+		if err := r.tell(piece); err != nil {
+			return err
 		}
 	}
 	return r.tell(f)

@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"harness"
 )
@@ -34,6 +35,22 @@ func frameOf(p harness.Payload) (Frame, error) {
 	return Frame{Type: Other, Name: p.Type(), Payload: raw}, nil
 }
 
+// maxPiece is how much of an artifact's content one event carries.
+const maxPiece = 1 << 20
+
+// pieces are the events that carry an artifact's content. They come just before
+// the one that tells of it.
+func pieces(p harness.Payload) (all []Frame) {
+	a, ok := p.(*harness.Artifact)
+	if !ok {
+		return nil
+	}
+	for piece := range slices.Chunk(a.Content, maxPiece) {
+		all = append(all, Frame{Type: Content, ArtifactID: a.ArtifactID, Content: piece})
+	}
+	return all
+}
+
 // Fact is what an event says for the log, or nil if it says nothing there:
 // beginnings, questions and ends are not facts, and neither is what this build
 // does not know.
@@ -59,7 +76,7 @@ func (f *Frame) Fact() harness.Payload {
 		return new(harness.Usage(*f.Usage))
 	case Other:
 		return decodeFact(f.Name, f.Payload)
-	case Started, Asked, Checkpoint, Completed, Failed, Cancelled:
+	case Started, Asked, Checkpoint, Content, Completed, Failed, Cancelled:
 	}
 	return nil
 }

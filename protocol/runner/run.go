@@ -23,6 +23,8 @@ type run struct {
 	ctx     context.Context     // ends when the run is told to
 	cancel  context.CancelCauseFunc
 
+	session harness.SessionID
+
 	mu     sync.Mutex // guards what follows
 	turn   harness.Turn
 	part   int // how often the engine was asked to work
@@ -46,7 +48,7 @@ var (
 
 func newRun(q Query, can harness.Abilities, s *spool) *run {
 	r := &run{
-		id: q.RequestID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Part, 1),
+		id: q.RequestID, session: q.SessionID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Part, 1),
 		state: Running, calls: map[harness.CallID]bool{}, asked: map[harness.CallID]*question{}, keys: map[string]bool{}, ref: q.Resume,
 	}
 	for _, raw := range q.History {

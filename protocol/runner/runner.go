@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -118,6 +119,9 @@ func (r *Runner) start(q Query) (*run, error) {
 	case old != nil && q.RequestID == old.id && q.Attempt == old.attempt && !old.done():
 		return old, nil
 	case old != nil && old.running():
+		if q.SessionID != "" && q.SessionID == old.session { // its server has given it up
+			old.cancel(errCancelled)
+		}
 		return nil, harness.ErrBusy
 	}
 	s, err := newSpool(r.opts.Spool, r.opts.MaxSpool)
@@ -126,7 +130,7 @@ func (r *Runner) start(q Query) (*run, error) {
 	}
 	run := newRun(q, r.engine.Abilities(), s)
 	if err := run.begin(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.close())
 	}
 	r.drop()
 	r.run = run

@@ -87,6 +87,32 @@ func TestASecondRunIsRefusedWhileOneIsUnderWay(t *testing.T) {
 	}
 }
 
+// A session does one thing at a time: who asks for another has given up the
+// first, which would keep the runner busy for nobody.
+func TestAnotherTurnOfTheSameSessionEndsARunThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	w := open(t, "say working\nwhen first\n  hang\nend\n", nil)
+	first, err := w.Query(w.ctx(), runner.Query{Prompt: "first", RequestID: "trn_1", SessionID: "ses_1", Attempt: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	w.to(first, runner.Delta)
+	if _, err := w.Query(w.ctx(), runner.Query{Prompt: "x", RequestID: "trn_2", SessionID: "ses_2", Attempt: 1}); !runner.Refused(err, 409) {
+		t.Errorf("another session: %v", err)
+	}
+	if _, err := w.Query(w.ctx(), runner.Query{Prompt: "x", RequestID: "trn_1", SessionID: "ses_1", Attempt: 2}); err != nil && !runner.Refused(err, 409) {
+		t.Errorf("another attempt: %v", err)
+	}
+	w.to(first, runner.Cancelled)
+	s, err := w.Query(w.ctx(), runner.Query{Prompt: "x", RequestID: "trn_1", SessionID: "ses_1", Attempt: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w.to(s, runner.Completed)
+}
+
 // From any event on, a run is told the same.
 func TestARunIsFollowedAgainFromAnyOfItsEvents(t *testing.T) {
 	t.Parallel()

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"sync"
-
-	"os/exec"
 
 	"harness"
 	"harness/sandbox/internal/cgroup"
@@ -21,6 +19,7 @@ import (
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/space"
+	"harness/sandbox/internal/temp"
 )
 
 // Sandbox makes workspaces in namespaces.
@@ -80,12 +79,12 @@ func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
 		_, err := seccomp.Filter(seccomp.Policy{})
 		return harness.Isolation{}, err
 	}
-	dir, err := os.MkdirTemp("", "harness-probe-")
+	dir, err := temp.New()
 	if err != nil {
 		return harness.Isolation{}, err
 	}
-	defer os.RemoveAll(dir)
-	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir})
+	defer dir.Remove()
+	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir.Path})
 	if err != nil {
 		return harness.Isolation{}, err
 	}

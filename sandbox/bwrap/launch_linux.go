@@ -92,6 +92,7 @@ func (w *workspace) launch(command, args []string, at space.Place) (plan run.Pla
 			}
 			return err
 		},
+		Drop:      func() { closeAll(append(files, status, hold)) },
 		Release:   s.release,
 		Terminate: s.terminate,
 		Kill:      s.kill,

@@ -19,6 +19,7 @@ import (
 	"harness/sandbox/internal/pins"
 	"harness/sandbox/internal/proc"
 	"harness/sandbox/internal/shim"
+	"harness/sandbox/internal/temp"
 )
 
 // Sandbox makes a container for each workspace.
@@ -58,15 +59,15 @@ func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
 	if err != nil {
 		return harness.Isolation{}, err
 	}
-	dir, err := os.MkdirTemp("", "harness-probe-")
+	dir, err := temp.New()
 	if err != nil {
 		return harness.Isolation{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer dir.Remove()
 	s.mu.Lock()
 	s.client = client
 	s.mu.Unlock()
-	w, err := s.open(harness.WorkspaceSpec{Directory: dir, Limits: probeLimits})
+	w, err := s.open(harness.WorkspaceSpec{Directory: dir.Path, Limits: probeLimits})
 	if err != nil {
 		return harness.Isolation{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
+	"harness/sandbox/internal/temp"
 )
 
 // system is what every process may read and execute. /proc shows itself and
@@ -54,23 +55,23 @@ func New(opts *Options) *Sandbox {
 
 // Probe runs a process under the real restrictions and sees that they bite.
 func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
-	dir, err := os.MkdirTemp("", "harness-probe-")
+	dir, err := temp.New()
 	if err != nil {
 		return harness.Isolation{}, err
 	}
-	defer os.RemoveAll(dir)
-	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir})
+	defer dir.Remove()
+	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir.Path})
 	if err != nil {
 		return harness.Isolation{}, err
 	}
 	defer w.Close()
 	var said bytes.Buffer
-	c, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "echo >ok && ! echo >" + dir + "-no && exit 7"}, Stderr: &said})
+	c, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "echo >ok && ! echo >" + dir.Path + "-no && exit 7"}, Stderr: &said})
 	if err != nil {
 		return harness.Isolation{}, err
 	}
 	if exit, err := c.Wait(); err != nil || exit.Code != 7 {
-		_ = os.Remove(dir + "-no")
+		_ = os.Remove(dir.Path + "-no")
 		return harness.Isolation{}, fmt.Errorf("landlock: a process under it ended with %d, want 7: %w %s", exit.Code, err, bytes.TrimSpace(said.Bytes()))
 	}
 	return w.Isolation(), nil
@@ -83,25 +84,25 @@ func (s *Sandbox) Open(_ context.Context, spec harness.WorkspaceSpec) (harness.W
 	if err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp("", "harness-tmp-")
+	scratch, err := temp.New()
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(spec.Env, func(e string) bool { return strings.HasPrefix(e, "TMPDIR=") }) {
-		spec.Env = append(slices.Clone(spec.Env), "TMPDIR="+temp)
+		spec.Env = append(slices.Clone(spec.Env), "TMPDIR="+scratch.Path)
 	}
 	sp, err := space.Open(spec, s.root())
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(temp))
+		return nil, errors.Join(err, scratch.Remove())
 	}
-	return &workspace{Space: sp, sandbox: s, abi: abi, temp: temp}, nil
+	return &workspace{Space: sp, sandbox: s, abi: abi, scratch: scratch}, nil
 }
 
 type workspace struct {
 	*space.Space
 	sandbox *Sandbox
 	abi     int
-	temp    string
+	scratch *temp.Dir
 }
 
 func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child, error) {
@@ -110,7 +111,7 @@ func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child
 			Args: p.Args, Env: at.Env, Dir: at.Dir, Cgroup: at.Cgroup,
 			Landlock: &shim.Rules{
 				Read:  slices.Concat(system, w.Spec.ReadOnly),
-				Write: slices.Concat(devices, w.Spec.Sockets, []string{w.Spec.Directory, w.temp}),
+				Write: slices.Concat(devices, w.Spec.Sockets, []string{w.Spec.Directory, w.scratch.Path}),
 			},
 			Seccomp:  &seccomp.Policy{NoInet: !w.Spec.Network, NoUnix: !w.Spec.Network && len(w.Spec.Sockets) == 0},
 			DropCaps: true,
@@ -118,7 +119,7 @@ func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child
 	})
 }
 
-func (w *workspace) Close() error { return errors.Join(w.Space.Close(), os.RemoveAll(w.temp)) }
+func (w *workspace) Close() error { return errors.Join(w.Space.Close(), w.scratch.Remove()) }
 
 func (w *workspace) Isolation() harness.Isolation {
 	broken := space.Broken(w.sandbox.root())

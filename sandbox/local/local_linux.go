@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"sync"
 
 	"harness"
@@ -13,6 +12,7 @@ import (
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
+	"harness/sandbox/internal/temp"
 )
 
 // Sandbox is the local one.
@@ -35,12 +35,12 @@ func New(opts *Options) *Sandbox {
 
 // Probe runs a process and ends it.
 func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
-	dir, err := os.MkdirTemp("", "harness-probe-")
+	dir, err := temp.New()
 	if err != nil {
 		return harness.Isolation{}, err
 	}
-	defer os.RemoveAll(dir)
-	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir})
+	defer dir.Remove()
+	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir.Path})
 	if err != nil {
 		return harness.Isolation{}, err
 	}

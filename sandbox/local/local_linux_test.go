@@ -9,7 +9,7 @@ import (
 )
 
 func TestSandbox(t *testing.T) {
-	sandboxtest.Suite{Rounds: 50, Open: func(_ testing.TB, probe string) harness.Sandbox {
+	sandboxtest.Suite{Rounds: 20, Open: func(_ testing.TB, probe string) harness.Sandbox {
 		return local.New(&local.Options{Shim: probe})
 	}}.Test(t)
 }
@@ -17,7 +17,7 @@ func TestSandbox(t *testing.T) {
 // TestSandboxWithoutControlGroups is the case of an ordinary user to whom
 // nobody has delegated any.
 func TestSandboxWithoutControlGroups(t *testing.T) {
-	sandboxtest.Suite{Rounds: 50, Open: func(_ testing.TB, probe string) harness.Sandbox {
+	sandboxtest.Suite{Rounds: 20, Open: func(_ testing.TB, probe string) harness.Sandbox {
 		return local.New(&local.Options{Shim: probe, NoCgroup: true})
 	}}.Test(t)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 type attack struct {
 	name     string
 	breaks   harness.Guarantee
+	by       []string // the kinds of isolation that stop it
 	args     func(*target) []string
 	happened func(*target, result) bool
 	mayFail  string // why it can fail even where nothing stops it
@@ -75,47 +77,58 @@ func evil(name string) func(*target, result) bool {
 	return func(a *target, _ result) bool { return strings.Contains(read(filepath.Join(a.dir, name)), "evil") }
 }
 
+// Kinds of isolation, by how much they stop.
+var (
+	all      = []string{"none", "landlock", "namespaces", "container"}
+	confined = []string{"landlock", "namespaces", "container"}
+	boxed    = []string{"namespaces", "container"}
+)
+
 const rooted = "needs root's rights outside"
 
+// attackTable is the table of what gets blocked: what each kind of isolation
+// must stop is written here, not taken from its own words.
 var attackTable = []attack{
-	{"WriteToHome", harness.GuardWrite, try("write", newFile), homeChanged, ""},
-	{"AppendToBashrc", harness.GuardWrite, try("append", bashrc), homeChanged, ""},
-	{"SymlinkOut", harness.GuardWrite, try("symlink", bashrc), homeChanged, ""},
-	{"HardLinkOut", harness.GuardWrite, try("hardlink", bashrc), homeChanged, ""},
-	{"ProcRoot", harness.GuardWrite, try("procroot", bashrc), homeChanged, ""},
-	{"ReadKey", harness.GuardRead, try("read", key), func(_ *target, r result) bool { return strings.Contains(r.out, canary) }, ""},
-	{"ReadEnvironment", harness.GuardProcesses, try("environ", word(canary)), said, ""},
-	{"Ptrace", harness.GuardProcesses, try("ptrace", victim), said, ""},
-	{"Signal", harness.GuardProcesses, try("signal", victim), func(a *target, _ result) bool { return a.died() }, ""},
-	{"SeeProcesses", harness.GuardPIDs, try("see", victim, word("victim")), said, ""},
-	{"TCPToLoopback", harness.GuardNetwork, try("dial", word("tcp"), tcp), received, ""},
-	{"MPTCPToLoopback", harness.GuardNetwork, try("mptcp", tcp), received, "the kernel can be without it"},
-	{"UDPToLoopback", harness.GuardNetwork, try("dial", word("udp"), udp), received, ""},
-	{"UnixSocketByPath", harness.GuardSockets, try("dial", word("unix"), byPath), received, ""},
-	{"AbstractUnixSocket", harness.GuardSockets, try("dial", word("unix"), abstract), received, ""},
-	{"UserNamespace", harness.GuardSyscalls, try("userns"), said, "a process with threads cannot"},
-	{"IOUring", harness.GuardSyscalls, try("io_uring"), said, "the machine can forbid it"},
-	{"Keyring", harness.GuardSyscalls, try("keyctl"), said, ""},
-	{"BPF", harness.GuardSyscalls, try("bpf"), said, rooted},
-	{"Mount", harness.GuardSyscalls, try("mount", func(a *target) string { return filepath.Join(a.dir, "sub") }), said, "never tried where nothing stops it"},
-	{"VSock", harness.GuardSyscalls, try("vsock"), said, "the kernel can be without it"},
-	{"InheritSecret", harness.GuardEnv, func(a *target) []string { return []string{a.probe, "env"} }, func(_ *target, r result) bool {
+	{"WriteToHome", harness.GuardWrite, confined, try("write", newFile), homeChanged, ""},
+	{"AppendToBashrc", harness.GuardWrite, confined, try("append", bashrc), homeChanged, ""},
+	{"SymlinkOut", harness.GuardWrite, confined, try("symlink", bashrc), homeChanged, ""},
+	{"HardLinkOut", harness.GuardWrite, confined, try("hardlink", bashrc), homeChanged, ""},
+	{"ProcRoot", harness.GuardWrite, confined, try("procroot", bashrc), homeChanged, ""},
+	{"ReadKey", harness.GuardRead, confined, try("read", key), func(_ *target, r result) bool { return strings.Contains(r.out, canary) }, ""},
+	{"ReadKeyThroughHardLink", harness.GuardRead, confined, try("readlinked", key), func(_ *target, r result) bool { return strings.Contains(r.out, canary) }, ""},
+	{"ReadKeyThroughProcRoot", harness.GuardRead, confined, try("readroot", key), func(_ *target, r result) bool { return strings.Contains(r.out, canary) }, ""},
+	{"ReadEnvironment", harness.GuardProcesses, confined, try("environ", word(canary)), said, ""},
+	{"Ptrace", harness.GuardProcesses, confined, try("ptrace", victim), said, ""},
+	{"Signal", harness.GuardProcesses, confined, try("signal", victim), func(a *target, _ result) bool { return a.died() }, ""},
+	{"SeeProcesses", harness.GuardPIDs, boxed, try("see", victim, word("victim")), said, ""},
+	{"TCPToLoopback", harness.GuardNetwork, confined, try("dial", word("tcp"), tcp), received, ""},
+	{"MPTCPToLoopback", harness.GuardNetwork, confined, try("mptcp", tcp), received, "the kernel can be without it"},
+	{"UDPToLoopback", harness.GuardNetwork, confined, try("dial", word("udp"), udp), received, ""},
+	{"UnixSocketByPath", harness.GuardSockets, confined, try("dial", word("unix"), byPath), received, ""},
+	{"AbstractUnixSocket", harness.GuardSockets, confined, try("dial", word("unix"), abstract), received, ""},
+	{"UserNamespace", harness.GuardSyscalls, confined, try("userns"), said, "a process with threads cannot"},
+	{"IOUring", harness.GuardSyscalls, confined, try("io_uring"), said, "the machine can forbid it"},
+	{"Keyring", harness.GuardSyscalls, confined, try("keyctl"), said, ""},
+	{"BPF", harness.GuardSyscalls, confined, try("bpf"), said, rooted},
+	{"Mount", harness.GuardSyscalls, confined, try("mount", func(a *target) string { return filepath.Join(a.dir, "sub") }), said, "never tried where nothing stops it"},
+	{"VSock", harness.GuardSyscalls, confined, try("vsock"), said, "the kernel can be without it"},
+	{"InheritSecret", harness.GuardEnv, all, func(a *target) []string { return []string{a.probe, "env"} }, func(_ *target, r result) bool {
 		return strings.Contains(r.out, inherited)
 	}, ""},
 
-	{"OverwriteHook", harness.GuardGit, script("mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
-	{"OverwriteConfig", harness.GuardGit, script("echo evil >>.git/config"), evil(".git/config"), ""},
-	{"ReplaceConfig", harness.GuardGit, script("echo evil >.git/c && mv -f .git/c .git/config"), evil(".git/config"), ""},
-	{"ReplaceRepository", harness.GuardGit, script("mv .git .git2; mkdir -p .git/hooks && echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
-	{"RedirectRepository", harness.GuardGit, script("mkdir -p fake && echo evil >fake/config && echo ../fake >.git/commondir"), func(a *target, _ result) bool {
+	{"OverwriteHook", harness.GuardGit, boxed, script("mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
+	{"OverwriteConfig", harness.GuardGit, boxed, script("echo evil >>.git/config"), evil(".git/config"), ""},
+	{"ReplaceConfig", harness.GuardGit, boxed, script("echo evil >.git/c && mv -f .git/c .git/config"), evil(".git/config"), ""},
+	{"ReplaceRepository", harness.GuardGit, boxed, script("mv .git .git2; mkdir -p .git/hooks && echo evil >.git/hooks/pre-commit"), evil(".git/hooks/pre-commit"), ""},
+	{"RedirectRepository", harness.GuardGit, boxed, script("mkdir -p fake && echo evil >fake/config && echo ../fake >.git/commondir"), func(a *target, _ result) bool {
 		_, err := os.Lstat(filepath.Join(a.dir, ".git/commondir"))
 		return err == nil
 	}, ""},
-	{"NestedHook", harness.GuardGit, script("echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
-	{"ReplaceAboveNested", harness.GuardGit, script("mv sub sub2; mkdir -p sub/deep/.git/hooks && echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
-	{"SubmoduleConfig", harness.GuardGit, script("echo evil >>.git/modules/m/config"), evil(".git/modules/m/config"), ""},
-	{"ReplaceWorktreeFile", harness.GuardGit, script("mkdir -p w/x && echo evil >w/x/config; rm -rf tree/.git; mkdir -p tree/.git && echo evil >tree/.git/config"), evil("tree/.git/config"), ""},
-	{"HookOfTheWorktreesRepository", harness.GuardGit, func(a *target) []string {
+	{"NestedHook", harness.GuardGit, boxed, script("echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
+	{"ReplaceAboveNested", harness.GuardGit, boxed, script("mv sub sub2; mkdir -p sub/deep/.git/hooks && echo evil >sub/deep/.git/hooks/pre-commit"), evil("sub/deep/.git/hooks/pre-commit"), ""},
+	{"SubmoduleConfig", harness.GuardGit, boxed, script("echo evil >>.git/modules/m/config"), evil(".git/modules/m/config"), ""},
+	{"ReplaceWorktreeFile", harness.GuardGit, boxed, script("mkdir -p w/x && echo evil >w/x/config; rm -rf tree/.git; mkdir -p tree/.git && echo evil >tree/.git/config"), evil("tree/.git/config"), ""},
+	{"HookOfTheWorktreesRepository", harness.GuardGit, boxed, func(a *target) []string {
 		return []string{"/bin/sh", "-c", "echo evil >" + filepath.Join(a.home, "main/.git/hooks/pre-commit")}
 	}, func(a *target, _ result) bool {
 		return read(filepath.Join(a.home, "main/.git/hooks/pre-commit")) != ""
@@ -144,6 +157,9 @@ func (b *bench) attacks(t *testing.T) {
 	for _, row := range attackTable {
 		t.Run(row.name, func(t *testing.T) {
 			enforced := b.enforces(row.breaks)
+			if must := slices.Contains(row.by, b.holds.Kind); must != enforced && !strings.Contains(b.holds.Reason, "Landlock has version") {
+				t.Errorf("%s enforces %s: %v, want %v", b.holds.Kind, row.breaks, enforced, must)
+			}
 			if !enforced && row.name == "Mount" {
 				t.Skip("would mount something")
 			}

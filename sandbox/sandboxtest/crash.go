@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +18,10 @@ import (
 	"harness"
 )
 
-// second runs the calling test again in a process of its own, which does not
-// return from crash, and waits until that is at work.
-func (b *bench) second(t *testing.T, mark, how string) (kill func() (pid int)) {
+// second runs the calling test again in a process of its own, with its own
+// temporary directory, which does not return from crash, and waits until that
+// is at work.
+func (b *bench) second(t *testing.T, mark, how string) (temp string, kill func() (pid int)) {
 	t.Helper()
 	top, _, _ := strings.Cut(t.Name(), "/")
 	temp, err := os.MkdirTemp("", "hc-") // short: it holds sockets of engines
@@ -47,7 +49,7 @@ func (b *bench) second(t *testing.T, mark, how string) (kill func() (pid int)) {
 			t.Fatalf("the second harness is not at work:\n%s", said.String())
 		}
 	}
-	return kill
+	return temp, kill
 }
 
 // crash is the work of the second process: it has a tree, or starts one after
@@ -73,22 +75,13 @@ func (b *bench) killHarness(t *testing.T) {
 		t.Skip("the sandbox says that it lacks " + string(harness.GuardCrash))
 	}
 	mark := nonce()
-	kill := b.second(t, mark, "tree")
+	temp, kill := b.second(t, mark, "tree")
 	if n := survivors(mark); n < treeSize {
 		t.Errorf("%d processes before the kill", n)
 	}
 	pid := kill()
 	until(t, "the tree of a harness that was killed to be gone", func() bool { return survivors(mark) == 0 })
-
-	// The next one removes what only a living process could have removed.
-	if _, err := b.again(t).Probe(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, left := range traces(t, pid) {
-		if strings.HasPrefix(left, "cgroup") {
-			t.Errorf("left behind: %s", left)
-		}
-	}
+	b.next(t, temp, pid)
 }
 
 func (b *bench) killBusyHarness(t *testing.T) {
@@ -101,12 +94,28 @@ func (b *bench) killBusyHarness(t *testing.T) {
 	}
 	for range rounds {
 		mark := nonce()
-		kill := b.second(t, mark, "busy")
+		temp, kill := b.second(t, mark, "busy")
 		<-time.After(time.Duration(mathrand.IntN(50_000)) * time.Microsecond) // any moment is as good as another
-		kill()
+		pid := kill()
 		until(t, "the trees of a harness that was killed to be gone", func() bool { return survivors(mark) == 0 })
+		b.next(t, temp, pid)
 	}
-	if _, err := b.again(t).Probe(t.Context()); err != nil { // which removes their control groups
+}
+
+// next starts the next harness after one that was killed: it removes what only
+// a living process could have removed, and then nothing of the dead one is left.
+func (b *bench) next(t *testing.T, temp string, pid int) {
+	t.Helper()
+	was := os.TempDir()
+	t.Setenv("TMPDIR", temp)
+	defer t.Setenv("TMPDIR", was)
+	if _, err := b.again(t).Probe(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	mine := "harness-" + strconv.Itoa(pid) + "-"
+	for _, left := range traces(t, pid, temp) {
+		if strings.Contains(left, mine) || strings.HasPrefix(left, "mount") || strings.HasPrefix(left, "socket") || strings.HasPrefix(left, "temporary file harness-") {
+			t.Errorf("left behind by a harness that was killed: %s", left)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"harness"
@@ -30,18 +29,8 @@ func (b *bench) files(t *testing.T) {
 		}
 	})
 	t.Run("NoNameLeavesTheWorkspace", b.names)
-	t.Run("FifosAndDevicesDoNotOpen", func(t *testing.T) {
-		w, dir := b.open(t)
-		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Open("fifo"); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("open a fifo: %v, want ErrInvalid", err)
-		}
-		if err := w.WriteFile("fifo", nil, 0o644); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("write to a fifo: %v, want ErrInvalid", err)
-		}
-	})
+	t.Run("NoLinkCountsBetweenLookAndDeed", b.swapped)
+	t.Run("WhatIsNoFileCostsNothing", b.odd)
 	t.Run("WritingDoesNotReachThroughHardLinks", func(t *testing.T) {
 		w, dir := b.open(t)
 		outside := filepath.Join(t.TempDir(), "outside")

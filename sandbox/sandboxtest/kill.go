@@ -199,7 +199,7 @@ func killCommand(probe, mark string) {
 // they left.
 func (b *bench) randomKills(t *testing.T, rounds int) {
 	if os.Getenv("LONG") != "" {
-		rounds *= 20
+		rounds *= 50
 	}
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -223,8 +223,12 @@ func (b *bench) randomKills(t *testing.T, rounds int) {
 			p.Grace = 5 * time.Millisecond
 		}
 		c, err := ws.Start(ctx, p)
-		if err == nil && ws == w && dice.IntN(3) == 0 {
+		switch what := dice.IntN(6); {
+		case err != nil || ws != w:
+		case what < 2:
 			killCommand(b.probe, mark)
+		case what == 2 && b.holdsWithoutHelper():
+			_ = syscall.Kill(c.Ref().PID, syscall.SIGKILL)
 		}
 		if ws != w {
 			if err := ws.Close(); err != nil {
@@ -259,6 +263,12 @@ func (b *bench) randomKills(t *testing.T, rounds int) {
 	}
 }
 
+// holdsWithoutHelper reports whether a tree ends, too, if what watches over it
+// is killed from outside.
+func (b *bench) holdsWithoutHelper() bool {
+	return b.holds.Kind == "namespaces" || b.holds.Kind != "container" && b.enforces(harness.LimitPids)
+}
+
 // openIn opens a second workspace of a directory. The test closes it.
 func (b *bench) openIn(t testing.TB, dir string) (harness.Workspace, string) {
 	t.Helper()
@@ -269,16 +279,18 @@ func (b *bench) openIn(t testing.TB, dir string) (harness.Workspace, string) {
 	return w, dir
 }
 
-// traces lists what a sandbox could leave: mounts that have to do with the
-// places, control groups of a process, open files and sockets, temporary files.
+// traces lists what a sandbox could leave: mounts and sockets that have to do
+// with the places, control groups of a process, open files, temporary files.
 func traces(t testing.TB, pid int, places ...string) (all []string) {
 	t.Helper()
 	if engine := os.Getenv("HARNESS_TEST_ENGINE"); engine != "" {
 		places = append(places, engine)
 	}
-	for l := range strings.Lines(read("/proc/self/mountinfo")) {
-		if slices.ContainsFunc(places, func(p string) bool { return strings.Contains(l, p) }) {
-			all = append(all, "mount "+strings.TrimSpace(l))
+	for what, table := range map[string]string{"mount ": "/proc/self/mountinfo", "socket ": "/proc/net/unix"} {
+		for l := range strings.Lines(read(table)) {
+			if slices.ContainsFunc(places, func(p string) bool { return strings.Contains(l, p) }) {
+				all = append(all, what+strings.TrimSpace(l))
+			}
 		}
 	}
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {

@@ -105,8 +105,12 @@ func (b *bench) ends(t *testing.T) {
 		w, dir := b.open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "echo >ran"}}); !errors.Is(err, context.Canceled) {
+		before := traces(t, os.Getpid(), dir)
+		if _, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "echo >ran"}, Stdout: io.Discard}); !errors.Is(err, context.Canceled) {
 			t.Errorf("start: %v, want Canceled", err)
+		}
+		if after := traces(t, os.Getpid(), dir); len(after) > len(before) {
+			t.Errorf("left behind: %q, before %q", after, before)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 			t.Error("it ran")

@@ -27,7 +27,7 @@ type Suite struct {
 	// Open makes the sandbox. probe is a static program that is also its shim.
 	Open func(t testing.TB, probe string) harness.Sandbox
 	// Rounds is how many runs with random kills are affordable; LONG makes it
-	// twenty times as many.
+	// fifty times as many.
 	Rounds int
 }
 
@@ -46,6 +46,7 @@ func (s Suite) Test(t *testing.T) {
 		{"Ends", (*bench).ends},
 		{"Surroundings", (*bench).surroundings},
 		{"Limits", (*bench).limits},
+		{"Bombs", (*bench).bombs},
 		{"KillTree", (*bench).killTree},
 		{"Attacks", (*bench).attacks},
 		{"RandomKillsLeaveNothing", func(b *bench, t *testing.T) { b.randomKills(t, s.Rounds) }},

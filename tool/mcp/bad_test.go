@@ -57,6 +57,13 @@ func TestAServerThatRefusesUsSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAListWithoutAnEndEnds(t *testing.T) {
+	t.Parallel()
+	if got := open(t, ours(t, "pages")).Status(); got.State != mcp.Ready || got.Tools != 64 {
+		t.Errorf("status %+v", got)
+	}
+}
+
 func TestAServerThatOnlyKnowsTheLatestHandshakeWorks(t *testing.T) {
 	t.Parallel()
 	c := open(t, ours(t, "modern"))
@@ -117,10 +124,10 @@ func TestARestartedServerIsUsable(t *testing.T) {
 func TestASlowCallTimesOutAndTheServerStays(t *testing.T) {
 	t.Parallel()
 	s := ours(t, "good")
-	s.Call = 2 * time.Second
+	s.Call = 3 * time.Second
 	c := open(t, s)
 	before := must(t, c, "pid", "").Text
-	if _, err := run(t, c, "stuck", ""); err == nil || !strings.Contains(err.Error(), "no answer within 2s; what was asked for may still happen") {
+	if _, err := run(t, c, "stuck", ""); err == nil || !strings.Contains(err.Error(), "no answer within 3s; what was asked for may still happen") {
 		t.Errorf("got %v", err)
 	}
 	if after := must(t, c, "pid", "").Text; after != before {
@@ -131,10 +138,10 @@ func TestASlowCallTimesOutAndTheServerStays(t *testing.T) {
 func TestAFrozenServerIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := ours(t, "good")
-	s.Call = 2 * time.Second
+	s.Call = 3 * time.Second
 	c := open(t, s)
 	before := must(t, c, "pid", "").Text
-	if _, err := run(t, c, "frozen", ""); err == nil || !strings.Contains(err.Error(), "no answer within 2s") {
+	if _, err := run(t, c, "frozen", ""); err == nil || !strings.Contains(err.Error(), "no answer within 3s") {
 		t.Errorf("got %v", err)
 	}
 	if after := must(t, c, "pid", "").Text; after == before {

@@ -51,6 +51,15 @@ func serve(kind string) {
 		answer(func(id, _ string) string {
 			return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602,"message":"not today"}}`
 		})
+	case "pages": // of a list that has no end
+		n := 0
+		answer(func(id, line string) string {
+			if strings.Contains(line, `"method":"initialize"`) {
+				return `{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pages","version":"1"}}}`
+			}
+			n++
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"nextCursor":"%d","tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}}`, id, n, n)
+		})
 	case "modern": // knows the handshake of 2026 only
 		r, w := io.Pipe()
 		s := sdk.NewServer(&sdk.Implementation{Name: "modern", Version: "1"}, nil)

@@ -7,9 +7,11 @@
 package files
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -57,6 +59,40 @@ func (t *Tree) open(name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// MaxRead is the size of the largest file that ReadFile reads: what is larger
+// is not for anybody's memory. Open has no such bound.
+const MaxRead = 64 << 20
+
+// ReadFile returns what is in a regular file, or EFBIG if it is larger than
+// MaxRead, also if it grows while it is read. It makes fs.ReadFile do so.
+func (t *Tree) ReadFile(name string) ([]byte, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > MaxRead {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EFBIG}
+	}
+	var b bytes.Buffer
+	b.Grow(int(info.Size()) + bytes.MinRead)
+	n, err := b.ReadFrom(io.LimitReader(f, MaxRead+1))
+	if err == nil && n > MaxRead {
+		err = &fs.PathError{Op: "read", Path: name, Err: syscall.EFBIG}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // maxLinks is how many links in a row WriteFile follows, as the kernel does.

@@ -22,8 +22,12 @@ type Plan struct {
 	Process harness.Process
 	Limits  harness.Limits
 
-	// Start starts Cmd; nil is Cmd.Start.
+	// Start starts Cmd; nil is Cmd.Start. If it fails it has given back what the
+	// plan holds.
 	Start func() error
+	// Drop gives back what the plan holds if Start is never called; nil holds
+	// nothing.
+	Drop func()
 	// Ready is called after Start and before Process.Before, while the process
 	// is held. If it fails, the tree is killed.
 	Ready func() error
@@ -61,12 +65,16 @@ type Child struct {
 
 // Start starts the process. ctx ends it.
 func Start(ctx context.Context, p Plan) (*Child, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	c := &Child{plan: p, kill: make(chan struct{}), done: make(chan struct{})}
-	s, err := c.connect()
+	var s *streams
+	err := ctx.Err()
+	if err == nil {
+		s, err = c.connect()
+	}
 	if err != nil {
+		if p.Drop != nil {
+			p.Drop()
+		}
 		return nil, err
 	}
 	start := p.Start

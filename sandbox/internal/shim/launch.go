@@ -41,7 +41,7 @@ func Launch(program string, p Plan, cgroupFD int, start func(*exec.Cmd) error) (
 	}
 	cmd := &exec.Cmd{
 		Path: program, Args: []string{Name}, Dir: "/",
-		Env:         []string{"GOMAXPROCS=2"}, // it only waits
+		Env:         []string{"GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}, // it only waits, and not at its end
 		ExtraFiles:  []*os.File{file, control, words},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -52,19 +52,26 @@ func Launch(program string, p Plan, cgroupFD int, start func(*exec.Cmd) error) (
 		_, err := orders.Write([]byte{o})
 		return err
 	}
+	theirs := func() {
+		for _, f := range cmd.ExtraFiles {
+			f.Close()
+		}
+	}
+	ours := func() {
+		orders.Close()
+		report.Close()
+	}
 	return run.Plan{
 		Cmd: cmd,
 		Start: func() error {
 			err := start(cmd)
-			for _, f := range cmd.ExtraFiles {
-				f.Close()
-			}
+			theirs()
 			if err != nil {
-				orders.Close()
-				report.Close()
+				ours()
 			}
 			return err
 		},
+		Drop:      func() { theirs(); ours() },
 		Release:   func() error { return order(orderRun) },
 		Terminate: func() { _ = order(orderTerminate) },
 		Kill: func() {

@@ -20,13 +20,9 @@ import (
 
 // attacks return nil if they have done what they wanted, as far as they can see.
 var attacks = map[string]func(args []string) error{
-	"write":  func(a []string) error { return os.WriteFile(a[0], []byte("evil"), 0o644) },
-	"append": appendTo,
-	"read": func(a []string) error {
-		b, err := os.ReadFile(a[0])
-		fmt.Printf("%s\n", b)
-		return err
-	},
+	"write":   func(a []string) error { return os.WriteFile(a[0], []byte("evil"), 0o644) },
+	"append":  appendTo,
+	"read":    func(a []string) error { return show(a[0]) },
 	"environ": environ,
 	"ptrace": func(a []string) error {
 		pid, _ := strconv.Atoi(a[0])
@@ -72,6 +68,15 @@ var attacks = map[string]func(args []string) error{
 		}
 		return appendTo([]string{"hard"})
 	},
+	"readlinked": func(a []string) error {
+		if err := os.Link(a[0], "key"); err != nil {
+			return err
+		}
+		return show("key")
+	},
+	"readroot": func(a []string) error {
+		return show(filepath.Join("/proc", strconv.Itoa(os.Getppid()), "root", a[0]))
+	},
 	"procroot": func(a []string) error {
 		return appendTo([]string{filepath.Join("/proc", strconv.Itoa(os.Getppid()), "root", a[0])})
 	},
@@ -100,6 +105,12 @@ var attacks = map[string]func(args []string) error{
 		}
 		return err
 	},
+}
+
+func show(name string) error {
+	b, err := os.ReadFile(name)
+	fmt.Printf("%s\n", b)
+	return err
 }
 
 func appendTo(a []string) error {

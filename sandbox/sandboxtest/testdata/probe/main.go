@@ -66,6 +66,18 @@ func main() {
 			kept = append(kept, b)
 		}
 		fmt.Println(len(kept))
+	case "files": // as many as it can make
+		n, _ := strconv.Atoi(args[1])
+		for i := range n {
+			if os.WriteFile("f"+strconv.Itoa(i), nil, 0o600) != nil {
+				break
+			}
+		}
+	case "swap": // pairs of names, for ever
+		fmt.Println("up")
+		for i := 0; ; i = (i + 2) % len(args) {
+			_ = unix.Renameat2(unix.AT_FDCWD, args[i], unix.AT_FDCWD, args[i+1], unix.RENAME_EXCHANGE)
+		}
 	case "polite": // ends by itself when asked to
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"harness"
+	"harness/engine/native"
+	"harness/memory"
+	"harness/model"
+	"harness/sandbox"
+	"harness/tool"
+	"harness/tool/mcp"
+)
+
+// native is the engine of our own: a model, tools in a sandbox, and what
+// earlier sessions of the directory are to be remembered for.
+func (h *housing) native() (harness.Engine, error) {
+	ctx := context.Background()
+	mind, err := h.brain.open(ctx, h.program, h.secrets)
+	if err != nil {
+		return nil, err
+	}
+	box, notice, err := h.fence.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts := &native.Options{
+		Model: mind.model, Provider: mind.provider, Facts: model.KnownFacts(),
+		Tools: tool.Builtin(tool.Options{}), Sandbox: box, Workspace: h.fence.spec(h.program.getenv),
+		Notice: func(w harness.Workspace) harness.SandboxNotice { return sandbox.Notice(notice, w) },
+		Log:    h.log,
+	}
+	if *h.mcp != "" {
+		if opts.Servers, err = readServers(*h.mcp); err != nil {
+			return nil, err
+		}
+	}
+	if h.data != "" {
+		opts.Memory = func(directory string) (*memory.Book, error) {
+			sum := sha256.Sum256([]byte(directory))
+			return memory.Open(filepath.Join(h.data, "memory", hex.EncodeToString(sum[:8])+"-"+filepath.Base(directory)))
+		}
+	}
+	h.about = append(h.about, [2]string{"model", mind.said}, [2]string{"sandbox", fenced(notice)})
+	return native.New(mind.client, opts), nil
+}
+
+// fenced is a notice for people.
+func fenced(n harness.SandboxNotice) string {
+	text := n.ResolvedBackend
+	if n.Isolation == sandbox.KindNone {
+		text += ", which isolates nothing"
+	}
+	if n.Reason != "" {
+		text += " (" + n.Reason + ")"
+	}
+	return text
+}
+
+// readServers reads a file of MCP servers. It was named by whoever starts the
+// process, so it is trusted; one that lies in a workspace is not looked for.
+func readServers(path string) ([]mcp.Server, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--mcp: %w", err)
+	}
+	servers, err := mcp.Parse(text, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--mcp %s: %w: %w", path, err, harness.ErrInvalid)
+	}
+	return servers, nil
+}

@@ -1,0 +1,60 @@
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"harness"
+	"harness/engine/claude"
+	"harness/engine/enginetest"
+)
+
+// TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp is about a question
+// that was answered, and whose call was closed, while no engine ran: the next
+// attempt makes the call anew, and asks about it.
+func TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o opened
+	e := o.open(t, claude.Options{Program: []string{self}, Env: []string{"HARNESS_TEST_CLAUDE=conform"}})
+	h := enginetest.NewHost("ses_1")
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	h.Answer = func(ctx context.Context, _ harness.ToolUse) (harness.Decision, error) {
+		<-ctx.Done()
+		return harness.Decision{}, context.Cause(ctx)
+	}
+	h.After = func(what string) {
+		if strings.Contains(what, `"asked"`) {
+			cancel(stop)
+		}
+	}
+	if err := e.Run(ctx, h.Begin("resume"), h); !errors.Is(err, stop) {
+		t.Fatalf("the first attempt: %v", err)
+	}
+	h.Answer, h.After = nil, nil
+	waits := h.State().Pending
+	if len(waits) != 1 {
+		t.Fatalf("questions: %v", waits)
+	}
+	h.Decide(waits[0].Call, harness.Decision{Verdict: harness.Allow, Scope: harness.Once})
+	if err := e.Run(t.Context(), h.Again(), h); err != nil {
+		t.Fatalf("the second attempt: %v", err)
+	}
+	var ok int
+	for _, ev := range h.Events() {
+		if p, is := ev.Payload.(*harness.ToolOutcome); is && p.Status == harness.OutcomeOK {
+			ok++
+		}
+	}
+	if ok != 3 {
+		t.Errorf("%d calls were made, want 3:\n%s", ok, tellAll(h.Events()))
+	}
+}

@@ -1,0 +1,147 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"harness"
+)
+
+// mark records which conversation of the program the session has.
+func (r *run) mark(ctx context.Context) error {
+	r.marked = true
+	at := ref{Session: r.turn.Session, Claude: r.proc.id, Turn: r.turn.ID}
+	for _, a := range r.asks {
+		at.Asked = append(at.Asked, asked{a.use.Call, a.use.Tool, harness.Digest(a.use.Input)})
+	}
+	r.open = len(at.Asked) > 0
+	slices.SortFunc(at.Asked, func(a, b asked) int { return cmp.Compare(a.Call, b.Call) })
+	return r.host.Checkpoint(ctx, at.String())
+}
+
+// result is the end of one of the program's turns, which is ours unless it has
+// been told more than it has finished with.
+func (r *run) result(ctx context.Context, m *result) (over bool, err error) {
+	if r.proc.resume != "" && !r.warm && !r.heard && m.lost() {
+		return true, &lostError{m.words()}
+	}
+	if m.Origin != nil {
+		return false, nil
+	}
+	r.settle(m)
+	err = m.judge()
+	if err == nil && len(r.pending) > 0 {
+		return false, nil
+	}
+	r.clean = len(r.pending) == 0
+	facts := append(r.tr.abandoned(), r.tr.finished(m, r.paid)...)
+	if text := r.tr.said.String(); err == nil && text != "" && !r.steered {
+		facts = append(facts, &harness.Response{Text: text, StopReason: m.StopReason})
+	}
+	if d := r.tr.strange(); d != nil {
+		facts = append(facts, d)
+	}
+	if e := r.emit(ctx, facts); e != nil {
+		return true, e
+	}
+	if err == nil {
+		done := ref{Session: r.turn.Session, Claude: r.proc.id, Turn: r.turn.ID, Done: true, At: r.tr.lastSpoken}
+		return true, r.host.Checkpoint(ctx, done.String())
+	}
+	if !r.marked && r.clean {
+		return true, errors.Join(err, r.mark(ctx))
+	}
+	return true, err
+}
+
+// settle takes from a result what concerns the process.
+func (r *run) settle(m *result) {
+	r.proc.id = m.Session
+	r.paid += max(0, m.CostUSD-r.proc.cost)
+	r.proc.cost = m.CostUSD
+	if m.UserMessages == nil && len(r.pending) > 0 { // a version that does not say
+		r.pending = r.pending[1:]
+	}
+	r.pending = slices.DeleteFunc(r.pending, func(id string) bool { return slices.Contains(m.UserMessages, id) })
+}
+
+// reached is nil, or why the program could not be told something.
+func (r *run) reached(err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.failed(err)
+}
+
+// failed is why a process cannot be talked to. If it is ending, its end is the
+// better reason.
+func (r *run) failed(err error) error {
+	if err != nil {
+		t := time.NewTimer(farewell)
+		defer t.Stop()
+		select {
+		case <-r.proc.dead:
+		case <-t.C:
+			return fmt.Errorf("%w: %w", err, harness.ErrRetry)
+		}
+	}
+	if r.warm && !r.heard {
+		r.slot.proc = nil
+		return errStale
+	}
+	return fmt.Errorf("%s before the turn was over: %w", r.proc.fate(), harness.ErrRetry)
+}
+
+// interrupt makes the program stop the turn, so that the conversation goes on
+// from there. If it does not in time, the process is not clean.
+func (r *run) interrupt(ctx context.Context, ear *listener) error {
+	why := context.Cause(ctx)
+	if !r.heard && !r.warm { // it is still starting
+		return why
+	}
+	q, err := r.proc.request(map[string]any{"subtype": "interrupt", "cancel_queued": true})
+	if err != nil {
+		return why
+	}
+	t := time.NewTimer(r.engine.opts.Interrupt)
+	defer t.Stop()
+	for {
+		select {
+		case l := <-ear.lines:
+			m, err := decode(l.b)
+			if l.err != nil || err != nil {
+				return why
+			}
+			switch m := m.(type) {
+			case *result:
+				r.settle(m)
+				r.clean = true
+				return why
+			case *response:
+				if m.Response.RequestID == q && m.cancelled(r.pending) {
+					r.clean = true
+					return why
+				}
+			}
+		case <-r.proc.dead:
+			return why
+		case <-t.C:
+			return why
+		}
+	}
+}
+
+// cancelled reports whether the answer to an interrupt says that nothing of
+// what the program was told had begun.
+func (m *response) cancelled(pending []string) bool {
+	var body struct {
+		Cancelled []string `json:"cancelled"`
+	}
+	_ = json.Unmarshal(m.Response.Response, &body) // one that says nothing
+	return len(pending) > 0 && !slices.ContainsFunc(pending, func(id string) bool { return !slices.Contains(body.Cancelled, id) })
+}

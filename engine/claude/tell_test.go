@@ -1,0 +1,96 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"harness"
+)
+
+// tellAll is a log in words, without what differs from run to run.
+func tellAll(log []harness.Event) string {
+	var out []string
+	for _, e := range log {
+		line := tell(e.Payload)
+		if n := len(out) - 1; n >= 0 && (e.Type() == "token" || e.Type() == "thinking") && strings.HasPrefix(out[n], string(e.Type())+" ") {
+			out[n] += strings.TrimPrefix(line, string(e.Type())+" ")
+			continue
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+	}
+	for i, line := range out {
+		out[i] = strings.ReplaceAll(line, "\n", `\n`)
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+func tell(p harness.Payload) string {
+	switch p := p.(type) {
+	case *harness.UserMessage:
+		return fmt.Sprintf("user_message %s %s", p.Source, harness.PlainText(p.Parts))
+	case *harness.TurnStart:
+		return fmt.Sprintf("turn_start attempt=%d", p.Attempt)
+	case *harness.TurnStartTools:
+		return fmt.Sprintf("turn_start_tools bash=%t", slices.ContainsFunc(p.Tools, func(t harness.ToolInfo) bool { return t.Name == "Bash" }))
+	case *harness.Token:
+		return "token " + p.Text
+	case *harness.Thinking:
+		return "thinking " + p.Text
+	case *harness.Response:
+		return fmt.Sprintf("response %q %s", p.Text, p.StopReason)
+	case *harness.ToolCall:
+		return fmt.Sprintf("tool_call %s %s %s", p.ToolCallID, p.Name, canonical(p.Arguments))
+	case *harness.ToolResult:
+		return fmt.Sprintf("tool_result %s %q structured=%t", p.ToolCallID, p.Output, len(p.Result) > 0)
+	case *harness.ToolOutcome:
+		return fmt.Sprintf("tool_outcome %s %s %s %q", p.ToolCallID, p.Status, p.Reason, p.Error)
+	case *harness.ApprovalRequired:
+		return fmt.Sprintf("approval_required %s %s %q", p.ToolCallID, p.ToolName, p.Description)
+	case *harness.ApprovalApplied:
+		return fmt.Sprintf("approval_applied %s %s %s %s %q", p.ToolCallID, p.Decision, p.Scope, p.Source, p.Reason)
+	case *harness.SubagentEvent:
+		return fmt.Sprintf("subagent_event %s %s %q %q", p.AgentID, p.Status, p.Task, p.Summary)
+	case *harness.TransportDiagnostic:
+		return fmt.Sprintf("transport_diagnostic %s %s %d", p.Status, p.Kind, p.FailureCount)
+	case *harness.SessionCheckpoint:
+		if strings.Contains(p.EngineRef, `"asked"`) { // somebody took more than a second to answer
+			return ""
+		}
+		return fmt.Sprintf("checkpoint done=%t", strings.Contains(p.EngineRef, `"done":true`))
+	case *harness.Usage:
+		if p.CostUSD == nil { // one that is on its way: it and what the program asks meanwhile come in any order
+			return ""
+		}
+		return fmt.Sprintf("usage in=%t out=%d cost=%t context=%t", p.InputTokens > 0, p.OutputTokens, p.CostUSD != nil, p.ContextPct != nil)
+	case *harness.Failure:
+		return fmt.Sprintf("error %s %s %t", made.ReplaceAllString(p.Message, "MADE-UP"), p.Code, p.Retryable)
+	case *harness.TurnEnd:
+		return fmt.Sprintf("turn_end %s %s", p.Status, p.Reason)
+	case *harness.SandboxNotice:
+		return "sandbox_notice " + p.Isolation
+	case *harness.SessionState, *harness.HookEvent, *harness.PolicyDecision:
+		return ""
+	}
+	return string(p.Type())
+}
+
+// made are identifiers and ports.
+var made = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|127\.0\.0\.1:\d+`)
+
+// canonical is JSON with its keys in order.
+func canonical(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
+}

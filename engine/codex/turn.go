@@ -1,0 +1,255 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"harness"
+	"harness/engine/internal/program"
+	"harness/engine/internal/talk"
+)
+
+// run is an attempt at a turn.
+type run struct {
+	opts *Options
+	slot *program.Slot
+	turn harness.Turn
+	host harness.Host
+	log  *slog.Logger
+
+	talk   *talk.Talk
+	tr     *translator
+	home   string // the State that homes are in
+	inner  string // the program's own sandbox
+	thread string
+	id     string // of the program's turn
+	over   *turnNotice
+	stop   error // why the program was told to stop
+
+	clean   bool // the process is fit for another turn, whatever this one came to
+	marked  bool // the session knows which thread is its own
+	steered bool
+	telling int     // what the program was told in its turn and has not answered
+	late    []input // what it would not hear
+}
+
+// play runs the attempt to its end.
+func (r *run) play(ctx context.Context) error {
+	was := talk.ParseRef("codex", r.turn.Ref)
+	if was.Completed(r.turn) {
+		return nil
+	}
+	r.tr = newTranslator(r.turn.Directory)
+	if was.Begun(r.turn) {
+		r.tr.calls.Again = was
+	}
+	err := r.begin(ctx, was)
+	if lost, ok := errors.AsType[*talk.Lost](err); ok {
+		r.slot.Drop()
+		if err = r.host.Emit(ctx, lost.Diagnostic()); err != nil {
+			return err
+		}
+		err = r.afresh(ctx)
+	}
+	return err
+}
+
+// begin picks the thread to go on with.
+func (r *run) begin(ctx context.Context, was talk.Ref) error {
+	t := r.turn
+	switch {
+	case t.Fresh && !was.Begun(t):
+		return r.with(ctx, goal{}, inputs(t.Parts, ""))
+	case was.Thread == "":
+		return r.afresh(ctx)
+	case was.Session == t.Session:
+		say := inputs(t.Parts, "")
+		if was.Begun(t) {
+			say = inputs(nil, talk.Onward)
+		}
+		return r.with(ctx, goal{thread: was.Thread}, say)
+	case !was.Done:
+		return &talk.Lost{Why: "the session was branched off in the middle of a turn"}
+	default:
+		return r.with(ctx, goal{thread: was.Thread, fork: was.Session, at: was.At}, inputs(t.Parts, ""))
+	}
+}
+
+// afresh begins a thread with what the session's log says of it so far.
+func (r *run) afresh(ctx context.Context) error {
+	past, err := talk.Past(ctx, r.turn, r.host)
+	if err != nil {
+		return err
+	}
+	return r.with(ctx, goal{}, inputs(r.turn.Parts, past))
+}
+
+// with runs the turn in a thread.
+func (r *run) with(ctx context.Context, g goal, say []input) error {
+	err := r.once(ctx, g, say)
+	if errors.Is(err, talk.ErrStale) && ctx.Err() == nil {
+		r.slot.Drop()
+		err = r.once(ctx, g, say)
+	}
+	return err
+}
+
+// once runs the turn in the session's process, or a new one.
+func (r *run) once(ctx context.Context, g goal, say []input) error {
+	ear := program.NewListener()
+	warm, err := r.ready(g, ear)
+	if err != nil {
+		return err
+	}
+	p := r.slot.Process
+	r.home = p.Kept.(*kept).home
+	r.talk = &talk.Talk{
+		Host: r.host, Process: p, Ear: ear, Silence: r.opts.Silence, Warm: warm,
+		Request: r.requested, Notice: r.told, Slow: r.mark,
+	}
+	r.talk.Open(ctx)
+	defer r.talk.Close()
+	if !warm {
+		if err := r.greet(ctx, p, g); err != nil {
+			return err
+		}
+	}
+	r.thread = p.Kept.(*kept).thread
+	err = r.speak(ctx, say)
+	for err == nil && r.stop == nil && len(r.late) > 0 {
+		say, r.late = r.late, nil
+		err = r.speak(ctx, say)
+	}
+	switch {
+	case ctx.Err() != nil:
+		r.interrupt()
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// ready finds the session's process, if it can go on, or starts one.
+func (r *run) ready(g goal, ear *program.Listener) (warm bool, err error) {
+	if p := r.slot.Process; p != nil {
+		if k := p.Kept.(*kept); k.fits(g, r.turn.Directory, r.host.Config()) && p.Reusable() {
+			p.Listen(ear)
+			return true, nil
+		}
+		r.slot.Drop()
+	}
+	p, err := r.start(g, ear)
+	if err != nil {
+		return false, fmt.Errorf("start: %w", err)
+	}
+	r.log.Debug("process started", "resume", g.thread != "")
+	r.slot.Process = p
+	return false, nil
+}
+
+// speak runs a turn of the program.
+func (r *run) speak(ctx context.Context, say []input) error {
+	k := r.slot.Process.Kept.(*kept)
+	c := r.host.Config()
+	k.config.Model, k.config.Effort = c.Model, c.Effort
+	r.id, r.over = "", nil
+	var begun turnNotice
+	err := r.talk.Call(ctx, "turn/start", struct {
+		Thread string  `json:"threadId"`
+		Client string  `json:"clientUserMessageId"`
+		Input  []input `json:"input"`
+		Model  string  `json:"model,omitempty"`
+		Effort string  `json:"effort,omitempty"`
+	}{r.thread, string(r.turn.ID), say, c.Model, effort(c.Effort)}, &begun)
+	if err != nil {
+		return err
+	}
+	r.id = begun.Turn.ID
+	r.talk.Steer = r.steer
+	defer func() { r.talk.Steer = nil }()
+	return r.talk.Hear(ctx, func() bool { return r.over != nil && r.telling == 0 })
+}
+
+// steer tells the program what people say to the turn. If it does not hear it
+// any more, it is told afterwards.
+func (r *run) steer(parts []harness.Part) error {
+	r.steered = true
+	return r.interject(inputs(parts, ""))
+}
+
+func (r *run) interject(say []input) error {
+	r.telling++
+	return r.talk.Send("turn/steer", struct {
+		Thread string  `json:"threadId"`
+		Turn   string  `json:"expectedTurnId"`
+		Input  []input `json:"input"`
+	}{r.thread, r.id, say}, func(m *talk.Message) error {
+		r.telling--
+		if m.Error != nil {
+			r.late = append(r.late, say...)
+		}
+		return nil
+	})
+}
+
+// halt makes the program stop its turn, which then fails with err.
+func (r *run) halt(err error) error {
+	if r.stop != nil {
+		return nil
+	}
+	r.stop = err
+	return r.talk.Send("turn/interrupt", r.whole(), func(*talk.Message) error { return nil })
+}
+
+func (r *run) whole() any {
+	return struct {
+		Thread string `json:"threadId"`
+		Turn   string `json:"turnId"`
+	}{r.thread, r.id}
+}
+
+// interrupt makes the program stop the turn, so that the thread goes on from
+// there. If it does not in time, the process is not clean.
+func (r *run) interrupt() {
+	if r.id == "" || r.talk.Send("turn/interrupt", r.whole(), nil) != nil {
+		return
+	}
+	r.clean = r.talk.Settle(r.opts.Interrupt, func(m *talk.Message) bool {
+		var t turnNotice
+		return m.Method == "turn/completed" && m.Read(&t) == nil && t.Thread == r.thread
+	})
+}
+
+// mark records which thread the session has.
+func (r *run) mark(ctx context.Context) error {
+	r.marked = true
+	at := talk.Ref{Engine: "codex", Session: r.turn.Session, Thread: r.thread, Turn: r.turn.ID, Asked: r.talk.Asked()}
+	return r.host.Checkpoint(ctx, at.String())
+}
+
+// finish is the end of the program's turn.
+func (r *run) finish(ctx context.Context) error {
+	r.clean = true
+	err := r.stop
+	if err == nil {
+		err = r.over.judge()
+	}
+	facts := append(r.tr.calls.Abandoned(), r.tr.usage()...)
+	if text := r.tr.speech.String(); err == nil && text != "" && !r.steered {
+		facts = append(facts, &harness.Response{Text: text})
+	}
+	if e := r.talk.Emit(ctx, append(facts, r.tr.strange.Diagnostic()...)...); e != nil {
+		return e
+	}
+	if err != nil {
+		if !r.marked {
+			err = errors.Join(err, r.mark(ctx))
+		}
+		return err
+	}
+	done := talk.Ref{Engine: "codex", Session: r.turn.Session, Thread: r.thread, Turn: r.turn.ID, Done: true, At: r.id}
+	return r.host.Checkpoint(ctx, done.String())
+}

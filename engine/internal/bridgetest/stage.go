@@ -1,0 +1,297 @@
+package bridgetest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"harness"
+	"harness/engine/internal/program"
+	"harness/kernel"
+	"harness/model/modeltest"
+	"harness/sandbox/local"
+	"harness/store/memory"
+)
+
+// Bound is how long anything on a stage may take. Programs need seconds to start
+// on a busy machine.
+const Bound = 60 * time.Second
+
+// Engine is an engine that keeps processes.
+type Engine interface {
+	harness.Engine
+	Close() error
+}
+
+// Stage is a kernel with one engine, and a session.
+type Stage struct {
+	testing.TB
+	Dir    string
+	Engine Engine
+	Kernel *kernel.Kernel
+	ID     harness.SessionID
+	Model  *modeltest.Server // nil if the program is not the real one
+
+	open  func(program.Options) Engine
+	opts  program.Options
+	store *memory.Store
+	mark  string // in the environment of every process of the stage
+
+	mu      sync.Mutex // guards what follows
+	events  map[harness.SessionID][]harness.Event
+	changed chan struct{}
+}
+
+// Open opens a stage with its workspace at dir.
+func Open(tb testing.TB, dir string, opts program.Options, open func(program.Options) Engine) *Stage {
+	tb.Helper()
+	s := &Stage{TB: tb, Dir: dir, open: open, store: memory.New(), mark: Mark(tb), events: make(map[harness.SessionID][]harness.Event), changed: make(chan struct{})}
+	if opts.Sandbox == nil {
+		opts.Sandbox = local.New(&local.Options{NoCgroup: true})
+	}
+	opts.Env = append(slices.Clone(opts.Env), s.mark, "GORACE=atexit_sleep_ms=0")
+	s.opts = opts
+	s.boot()
+	s.ID = s.Create(harness.NewSession{ID: "ses_1", Directory: dir})
+	return s
+}
+
+// Mark is a variable that nobody else has.
+func Mark(tb testing.TB) string {
+	return "HARNESS_TEST_MARK=" + filepath.Base(tb.TempDir()) + tb.Name()
+}
+
+func (s *Stage) boot() {
+	s.Engine = s.open(s.opts)
+	s.Kernel = kernel.New(s.store, map[string]harness.Engine{"bridge": s.Engine}, &kernel.Options{Engine: "bridge", Window: -1})
+	s.Kernel.OnShow(func(id harness.SessionID, events []harness.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.events[id] = append(s.events[id], events...)
+		close(s.changed)
+		s.changed = make(chan struct{})
+	})
+	k, e := s.Kernel, s.Engine
+	s.Cleanup(func() {
+		if err := errors.Join(k.Close(), e.Close()); err != nil {
+			s.Error(err)
+		}
+		if left := Processes(s, s.mark); len(left) > 0 {
+			s.Errorf("processes are left: %v", left)
+		}
+	})
+}
+
+// Reboot ends the kernel and the engine, and starts others on the same store.
+func (s *Stage) Reboot() {
+	s.Helper()
+	if err := errors.Join(s.Kernel.Close(), s.Engine.Close()); err != nil {
+		s.Fatal(err)
+	}
+	s.boot()
+	if _, err := s.Kernel.Recover(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Create makes a session.
+func (s *Stage) Create(n harness.NewSession) harness.SessionID {
+	s.Helper()
+	id, err := s.Kernel.Create(s.Context(), n)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
+}
+
+// Do sends a command to the session.
+func (s *Stage) Do(cmd harness.Command) {
+	s.Helper()
+	if _, err := s.Kernel.Do(s.Context(), s.ID, cmd); err != nil {
+		s.Fatalf("%+v: %v", cmd, err)
+	}
+}
+
+// Say goes on with the conversation.
+func (s *Stage) Say(text string) {
+	s.Helper()
+	s.Do(harness.Submit{Parts: harness.TextPart(text), Source: harness.FromTurn, OnBusy: harness.Enqueue})
+}
+
+// Ask says something and waits for the turn's end.
+func (s *Stage) Ask(text string) {
+	s.Helper()
+	n := s.Turns()
+	s.Say(text)
+	s.Ended(n + 1)
+}
+
+// Decide answers the question that is open.
+func (s *Stage) Decide(v harness.Verdict, scope harness.Scope, reason string) {
+	s.Helper()
+	s.Do(harness.Answer{Approval: s.Pending().ID, Decision: harness.Decision{Verdict: v, Scope: scope, Reason: reason, Source: harness.ByUser}})
+}
+
+// Pending is the question that is open, when there is one.
+func (s *Stage) Pending() (found harness.Approval) {
+	s.Helper()
+	s.Until("question", func([]harness.Event) bool {
+		st := s.State()
+		if len(st.Pending) > 0 {
+			found = st.Pending[0]
+		}
+		return len(st.Pending) > 0
+	})
+	return found
+}
+
+// State is the session's.
+func (s *Stage) State() *harness.State {
+	s.Helper()
+	st, err := s.Kernel.At(s.Context(), s.ID, 0)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return st
+}
+
+// Events is the session's log so far.
+func (s *Stage) Events() []harness.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events[s.ID])
+}
+
+// Until waits for the session's log to be as wanted.
+func (s *Stage) Until(what string, ok func([]harness.Event) bool) {
+	s.Helper()
+	deadline := time.NewTimer(Bound)
+	defer deadline.Stop()
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		log := s.Events()
+		if ok(log) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			s.Fatalf("no %s within %s:\n%s", what, Bound, Tell(log))
+		}
+	}
+}
+
+// Saw waits for a fact that reads like this in the log.
+func (s *Stage) Saw(text string) {
+	s.Helper()
+	s.Until(strconv.Quote(text), func(log []harness.Event) bool { return strings.Contains(Tell(log), text) })
+}
+
+// Turns counts the turns that have ended.
+func (s *Stage) Turns() (n int) {
+	for _, e := range s.Events() {
+		if e.Type() == "turn_end" {
+			n++
+		}
+	}
+	return n
+}
+
+// Ended waits for the nth end of a turn.
+func (s *Stage) Ended(n int) {
+	s.Helper()
+	s.Until(fmt.Sprintf("end of turn %d", n), func([]harness.Event) bool { return s.Turns() >= n })
+}
+
+// Processes are the numbers of the processes of this stage that live.
+func (s *Stage) Processes() []int { return Processes(s, s.mark) }
+
+// Processes are the numbers of the processes that live with a mark.
+func Processes(tb testing.TB, mark string) (live []int) {
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, name := range all {
+		if b, err := os.ReadFile(name); err == nil && slices.Contains(strings.Split(string(b), "\x00"), mark) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+				live = append(live, pid)
+			}
+		}
+	}
+	return live
+}
+
+// Kill kills the youngest of the stage's processes with this in its command line,
+// with a signal that it cannot see.
+func (s *Stage) Kill(word string) {
+	s.Helper()
+	victim := 0
+	for _, pid := range s.Processes() {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.Contains(string(b), word) {
+			victim = max(victim, pid)
+		}
+	}
+	if victim == 0 {
+		s.Fatal("the program does not run")
+	}
+	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Told checks that the nth request to the model, from the last if n is
+// negative, has all the words. A stand-in has no model.
+func (s *Stage) Told(n int, words ...string) {
+	s.Helper()
+	if s.Model == nil {
+		return
+	}
+	all := s.Model.Requests()
+	if n < 0 {
+		n += len(all) + 1
+	}
+	for _, w := range words {
+		if body := string(all[n-1].Body); !strings.Contains(body, w) {
+			s.Errorf("request %d of %d does not have %q: …%s", n, len(all), w, body[max(0, len(body)-2000):])
+		}
+	}
+}
+
+// Made checks that a file was made by the real program.
+func (s *Stage) Made(name, want string) {
+	s.Helper()
+	if s.Model == nil {
+		return
+	}
+	if b, err := os.ReadFile(filepath.Join(s.Dir, name)); err != nil || string(b) != want {
+		s.Errorf("%s holds %q, %v; want %q", name, b, err, want)
+	}
+}
+
+// Gone waits until no process of the stage lives.
+func (s *Stage) Gone() {
+	s.Helper()
+	deadline := time.NewTimer(Bound)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for len(s.Processes()) > 0 {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			s.Fatalf("processes are left: %v", s.Processes())
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package health
+
+import (
+	"math"
+
+	"harness"
+)
+
+// spent is tokens: those of turns before, and of this one. An engine tells what
+// a turn used so far; if that falls, it has begun to count anew.
+type spent struct {
+	Before int64 `json:"before,omitempty"`
+	Turn   int64 `json:"turn,omitempty"`
+}
+
+func (s *spent) settle() { *s = spent{Before: s.total()} }
+
+func (s *spent) total() int64 { return s.Before + s.Turn }
+
+func (s *spent) tell(n int64) {
+	if n < s.Turn {
+		s.settle()
+	}
+	s.Turn = max(0, n)
+}
+
+// paid is dollars, likewise.
+type paid struct {
+	Before float64 `json:"before,omitempty"`
+	Turn   float64 `json:"turn,omitempty"`
+}
+
+func (p *paid) settle() { *p = paid{Before: p.total()} }
+
+func (p *paid) total() float64 { return p.Before + p.Turn }
+
+func (p *paid) tell(n float64) {
+	if n < p.Turn {
+		p.settle()
+	}
+	p.Turn = max(0, n)
+}
+
+func (f *Fold) seeUsage(p *harness.Usage) flags {
+	f.Measured, f.Blind = true, false
+	f.Tokens.tell(p.InputTokens + p.OutputTokens)
+	if p.CostUSD != nil {
+		f.Cost.tell(*p.CostUSD)
+	} else {
+		f.Unpriced = true
+	}
+	if p.ContextPct != nil {
+		f.Context, f.HasPct = *p.ContextPct, true
+	}
+	f.Evidence.claim()
+	return set(budgetTokens) | set(budgetCost) | set(contextPressure) | set(noEvidence)
+}
+
+// tree is the work of the sessions below: of each its last tally, and of those
+// that are forgotten their sum.
+type tree struct {
+	Sum  harness.Tally `json:"sum"`
+	Each []below       `json:"each,omitempty"`
+	Seen int64         `json:"seen,omitempty"`
+}
+
+type below struct {
+	ID    string        `json:"id"`
+	Tally harness.Tally `json:"tally"`
+}
+
+const maxBelow = 64
+
+func (t *tree) tell(id string, now harness.Tally) {
+	for i := range t.Each {
+		if t.Each[i].ID == id {
+			t.Each[i].Tally = now
+			return
+		}
+	}
+	t.Seen++
+	if len(t.Each) == maxBelow {
+		t.Sum = add(t.Sum, t.Each[0].Tally)
+	}
+	t.Each = remember(t.Each, below{id, now}, maxBelow)
+}
+
+func (t *tree) total() harness.Tally {
+	sum := t.Sum
+	for i := range t.Each {
+		sum = add(sum, t.Each[i].Tally)
+	}
+	return sum
+}
+
+func add(a, b harness.Tally) harness.Tally {
+	return harness.Tally{
+		TotalTokens: a.TotalTokens + b.TotalTokens, CostUSD: a.CostUSD + b.CostUSD, Unpriced: a.Unpriced || b.Unpriced,
+		FailedToolCalls: a.FailedToolCalls + b.FailedToolCalls, LoopWarnings: a.LoopWarnings + b.LoopWarnings,
+		RepeatedPlanEvents: a.RepeatedPlanEvents + b.RepeatedPlanEvents, ToolLatencyMS: max(a.ToolLatencyMS, b.ToolLatencyMS),
+		EventsWithoutEvidence: max(a.EventsWithoutEvidence, b.EventsWithoutEvidence),
+	}
+}
+
+// Tally is what the session and those below it came to so far. The latency and
+// what went without evidence are the worst of them, all else adds up.
+func (f *Fold) Tally() harness.Tally {
+	return add(f.Tree.total(), harness.Tally{
+		TotalTokens: f.Tokens.total(), CostUSD: f.Cost.total(), Unpriced: f.Unpriced, FailedToolCalls: f.Tools.Failed,
+		LoopWarnings: f.Loop.Warnings, RepeatedPlanEvents: f.Plan.Repeats, ToolLatencyMS: f.latency(), EventsWithoutEvidence: f.Evidence.Without,
+	})
+}
+
+func (f *Fold) seeSubagent(p *harness.SubagentEvent) flags {
+	if p.Tally == nil {
+		f.progress()
+		return 0
+	}
+	if p.AgentID != "" && len(p.AgentID) <= harness.MaxID {
+		f.Tree.tell(p.AgentID, *p.Tally)
+	}
+	return set(budgetTokens) | set(budgetCost)
+}
+
+// round keeps figures that people read, and compares, short.
+func round(x float64, digits int) float64 {
+	p := math.Pow10(digits)
+	return math.Round(x*p) / p
+}

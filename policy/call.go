@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"harness/internal/strict"
+)
+
+// call is what a call's arguments name: the commands it runs, the files and
+// hosts it is about.
+type call struct {
+	directory string // the workspace, clean; "" if it is not known
+	digest    func() string
+	commands  []command // of a shell's line, in order; none for other tools
+	shell     bool      // it has a command line, perhaps one that cannot be read
+	paths     []place
+	hosts     []host
+	odd       string // why nobody can tell what the arguments name; "" if one can
+}
+
+// maxInput bounds the arguments that are looked at. What is larger is odd.
+const maxInput = 1 << 20
+
+// shells are the tools whose argument is a line for a shell that reads as bash
+// does.
+var shells = []string{"bash", "Bash", "shell", "local_shell", "exec_command", "sh"}
+
+// Members of arguments that say what a call is about, in the spelling of the
+// engines that we know.
+var (
+	commandMembers = []string{"command", "cmd"}
+	pathMembers    = []string{"path", "file_path", "notebook_path", "file", "filename", "absolute_path", "relative_path"}
+	urlMembers     = []string{"url", "uri"}
+	placeMembers   = []string{"directory", "workdir", "cwd"}
+)
+
+// look reads a call's arguments.
+func look(directory, tool string, input json.RawMessage) *call {
+	c := &call{directory: cleanDirectory(directory), digest: func() string { return digest(input) }, shell: slices.Contains(shells, tool)}
+	if len(input) == 0 {
+		c.unread("it has no arguments")
+		return c
+	}
+	if err := strict.Outer(input, maxInput, 1); err != nil {
+		c.shell = true // it may well be a command
+		c.unread("its arguments can be read in two ways: " + err.Error())
+		return c
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil {
+		c.unread("its arguments are no object")
+		return c
+	}
+	at := place{sure: true, inside: true}
+	for name, raw := range members {
+		switch lower := strings.ToLower(name); {
+		case lower != name && slices.Contains(slices.Concat(commandMembers, pathMembers, urlMembers, placeMembers), lower):
+			c.shell = c.shell || slices.Contains(commandMembers, lower)
+			c.odd = "its arguments are spelled in another way: " + name
+		case slices.Contains(placeMembers, name) && c.shell:
+			at = c.place(text(raw))
+		}
+	}
+	for _, name := range pathMembers {
+		if raw, ok := members[name]; ok {
+			c.paths = append(c.paths, c.place(text(raw)))
+		}
+	}
+	for _, name := range urlMembers {
+		if raw, ok := members[name]; ok {
+			c.hosts = append(c.hosts, hostOf(text(raw)))
+		}
+	}
+	var lines []json.RawMessage
+	for _, name := range commandMembers {
+		if raw, ok := members[name]; ok {
+			lines = append(lines, raw)
+		}
+	}
+	switch {
+	case !c.shell && len(lines) == 0:
+	case !c.shell: // of a tool that we do not know
+		c.shell = true
+		c.unread("it is not known how its command is read")
+	case len(lines) != 1 || len(c.paths) > 0 || len(c.hosts) > 0 || c.odd != "":
+		c.unread("it is not one command line")
+	default:
+		c.line(lines[0], at)
+	}
+	return c
+}
+
+// unread says that the call's command cannot be told.
+func (c *call) unread(why string) {
+	c.odd = why
+	if c.shell {
+		c.commands = []command{{opaque: why, hidden: true}}
+	}
+}
+
+// line reads the command line, which is a text or a list of words. at is where
+// it runs.
+func (c *call) line(raw json.RawMessage, at place) {
+	var words []string
+	line := text(raw)
+	if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
+		line = ""
+		if len(words) == 3 && slices.Contains([]string{"bash", "sh", "/bin/bash", "/bin/sh"}, words[0]) && slices.Contains([]string{"-c", "-lc"}, words[1]) {
+			line = words[2]
+		}
+	} else if line == "" {
+		c.unread("it has no command line")
+		return
+	}
+	r := &reader{call: c}
+	if line != "" {
+		r.script(line, 0)
+	} else {
+		argv := make([]word, len(words))
+		for i, w := range words {
+			argv[i] = word{text: w, sure: true}
+		}
+		r.add(command{argv: argv}, 0)
+	}
+	if len(r.commands) > maxCommands {
+		r.dark("it has too many commands")
+	}
+	c.commands = r.commands
+	if len(c.commands) == 0 { // a comment, say
+		c.commands = []command{{opaque: "it runs nothing"}}
+	}
+	if !at.sure || !at.inside || at.up {
+		c.commands[0].opaque = "it runs outside the workspace"
+	}
+	moving := slices.ContainsFunc(c.commands, func(m command) bool { return m.name() == "cd" })
+	if moving || at.rel != "" {
+		for i := range c.commands {
+			c.commands[i].moved(c, at, moving)
+		}
+	}
+}
+
+// text is a JSON string, or "\x00" for anything else, which nothing matches.
+func text(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "\x00"
+	}
+	return s
+}
+
+// host is where a call goes.
+type host struct {
+	name string // in lower case
+	port string // as it was given
+	sure bool   // it is an ordinary address of the web
+}
+
+func hostOf(address string) host {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return host{}
+	}
+	h := host{name: strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port: u.Port()}
+	h.sure = (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && plainHost(h.name)
+	if h.port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		h.port = ""
+	}
+	return h
+}
+
+// plainHost reports whether a name is written in the one usual way: letters,
+// digits, dots and hyphens, and no number but four decimal ones.
+func plainHost(name string) bool {
+	if name == "" {
+		return false
+	}
+	labels := strings.Split(name, ".")
+	numbers := 0
+	for _, l := range labels {
+		if l == "" {
+			return false
+		}
+		digits := true
+		for i := range len(l) {
+			c := l[i]
+			if c < '0' || c > '9' {
+				digits = false
+				if (c < 'a' || c > 'z') && c != '-' && c != '_' {
+					return false
+				}
+			}
+		}
+		if digits {
+			numbers++
+			if len(l) > 1 && l[0] == '0' || len(l) > 3 {
+				return false
+			}
+		} else if strings.HasPrefix(l, "0x") {
+			return false
+		}
+	}
+	return numbers == 0 || len(labels) == 4 && numbers == 4 || numbers < len(labels) && !isDigits(labels[len(labels)-1])
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -1,0 +1,123 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// place is a file that a call names, as its name says: links are not followed.
+type place struct {
+	abs    string // clean
+	rel    string // to the workspace; "" outside of it, and for the workspace itself
+	inside bool
+	up     bool // it goes through "..", which links can lead elsewhere
+	sure   bool // it is an ordinary path whose workspace is known
+}
+
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// cleanDirectory is the workspace's path; "" if it is not absolute.
+func cleanDirectory(directory string) string {
+	if !path.IsAbs(directory) {
+		return ""
+	}
+	return path.Clean(directory)
+}
+
+// place finds out where a name leads.
+func (c *call) place(name string) place { return c.placeFrom(place{}, name) }
+
+// placeFrom is place for a name that is relative to a directory of the
+// workspace.
+func (c *call) placeFrom(at place, name string) place {
+	if name == "" || strings.ContainsAny(name, "\x00\\") || name[0] == '~' || scheme.MatchString(name) || len(name) > 4096 {
+		return place{}
+	}
+	p := place{sure: true}
+	for part := range strings.SplitSeq(name, "/") {
+		p.up = p.up || part == ".."
+	}
+	switch {
+	case path.IsAbs(name):
+		p.abs = path.Clean(name)
+	case c.directory == "":
+		return place{}
+	default:
+		p.abs = path.Join(c.directory, at.rel, name)
+	}
+	if p.abs == c.directory {
+		p.inside = true
+	} else if rel, ok := strings.CutPrefix(p.abs, strings.TrimSuffix(c.directory, "/")+"/"); ok && c.directory != "" {
+		p.rel, p.inside = rel, true
+	}
+	return p
+}
+
+// pathPattern is a pattern of files: relative to the workspace and inside it,
+// or absolute.
+type pathPattern struct {
+	text     string
+	absolute bool
+	exact    *regexp.Regexp
+	folded   *regexp.Regexp // whatever the case of letters
+}
+
+func newPathPattern(text string) (pathPattern, error) {
+	p := pathPattern{text: text, absolute: path.IsAbs(text)}
+	glob := strings.TrimPrefix(text, "./")
+	if !strings.Contains(glob, "/") {
+		glob = "**/" + glob
+	}
+	expr, err := globExpression(glob)
+	if err != nil {
+		return p, err
+	}
+	if p.exact, err = regexp.Compile(expr); err != nil {
+		return p, err
+	}
+	p.folded, err = regexp.Compile("(?i)" + expr)
+	return p, err
+}
+
+// covers reports whether the pattern surely has the file.
+func (p pathPattern) covers(f place) bool {
+	if !f.sure || f.up {
+		return false
+	}
+	if p.absolute {
+		return p.exact.MatchString(f.abs)
+	}
+	return f.inside && p.exact.MatchString(f.rel)
+}
+
+// touches reports whether the file, or the directory that it may be, is or may
+// be one of the pattern's: on some disks case does not matter, nor which form
+// of Unicode a name has.
+func (p pathPattern) touches(f place) match {
+	if !f.sure {
+		return maybe
+	}
+	name := f.rel
+	if p.absolute {
+		name = f.abs
+	} else if !f.inside {
+		return no
+	}
+	switch {
+	case p.folded.MatchString(name), p.folded.MatchString(name + "/"):
+		return yes
+	case !ascii(p.text) && !ascii(name), f.up && strings.Contains(p.text, "/"):
+		return maybe
+	}
+	return no
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
