@@ -21,11 +21,11 @@ import (
 // instead of mocks, and the compiler already forbids cycles.
 var mayImport = map[string][]string{
 	".":      {},
-	"policy": {"."},
+	"policy": {".", "internal/strict"},
 	"health": {"."},
 	"kernel": {".", "policy", "health", "internal/mint"},
 
-	"archive":  {".", "internal/strict"},
+	"archive":  {".", "health", "internal/strict"},
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
 	"metrics":  {"."},
@@ -113,14 +113,15 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/anthropics/anthropic-sdk-go": {code: []string{"model/anthropic"}},
 	"github.com/openai/openai-go/v3":         {code: []string{"model/openai"}},
 
-	"mvdan.cc/sh/v3":                   {code: []string{"tool"}},
+	"mvdan.cc/sh/v3":                   {code: []string{"policy", "tool"}},
+	"go.yaml.in/yaml/v3":               {code: []string{"policy"}},
 	"golang.org/x/net":                 {code: []string{"tool"}},
 	"golang.org/x/text":                {code: []string{"tool"}},
 	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 
-	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"protocol/rest", "tool"}},
+	"github.com/santhosh-tekuri/jsonschema/v6": {code: []string{"engine/native/schema"}, tests: []string{"protocol/rest", "tool"}},
 }
 
 // goStatements counts the go statements of each package outside its tests and

@@ -79,6 +79,7 @@ const (
 
 // Grant is a standing allowance that an approval left behind.
 type Grant struct {
-	Tool  string `json:"tool"`
-	Scope Scope  `json:"scope"`
+	Tool    string `json:"tool"`
+	Scope   Scope  `json:"scope"`
+	Pattern string `json:"pattern,omitempty"` // which calls of the tool; see [Rule]
 }

@@ -381,7 +381,7 @@ func (s *State) applyAnswer(p *ApprovalApplied) {
 		c.Status = CallRunning
 	}
 	if p.Decision == Allow && p.Scope != Once && p.Scope != "" && p.RuleID == "" { // a rule stands outside the session
-		s.Grants = remember(s.Grants, Grant{Tool: p.ToolName, Scope: p.Scope}, MaxGrants)
+		s.Grants = remember(s.Grants, Grant{Tool: p.ToolName, Scope: p.Scope, Pattern: p.Pattern}, MaxGrants)
 	}
 	if len(s.Pending) == 0 && s.Status == AwaitingApproval {
 		s.Status = Running

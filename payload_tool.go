@@ -119,6 +119,7 @@ type ApprovalApplied struct {
 	Source     Decider    `json:"source"`
 	Digest     string     `json:"digest,omitempty"`  // of the arguments that it is about
 	RuleID     RuleID     `json:"rule_id,omitempty"` // the standing rule that it made, or that released it
+	Pattern    string     `json:"pattern,omitempty"` // which calls an allowance of the session is about; see [Grant]
 }
 
 func (*ToolCall) Type() Type            { return "tool_call" }

@@ -14,15 +14,16 @@ type RuleID string
 const RulePrefix = "rul_"
 
 // Rule is a standing allowance that an approval answered with [Always] left
-// behind: calls of a tool may run, without a question, in every session of a
+// behind: such calls of a tool may run, without a question, in every session of a
 // user in a directory, until the rule is revoked. Its JSON form is the store's.
 type Rule struct {
 	ID        RuleID     `json:"rule_id"`
 	Directory string     `json:"directory"`
 	User      string     `json:"user_id,omitempty"` // whose sessions; others are asked for themselves
 	Tool      string     `json:"tool"`
-	Session   SessionID  `json:"session_id"` // where it was decided
-	Request   ApprovalID `json:"request_id"` // and about which question
+	Pattern   string     `json:"pattern,omitempty"` // which calls of the tool, as package policy writes it; every call if it is empty
+	Session   SessionID  `json:"session_id"`        // where it was decided
+	Request   ApprovalID `json:"request_id"`        // and about which question
 	Actor     string     `json:"actor,omitempty"`
 	Created   time.Time  `json:"created"`
 }

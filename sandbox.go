@@ -39,6 +39,16 @@ type Limits struct {
 	Output   int64 // bytes of stdout and stderr together; what is over is not delivered
 }
 
+// Outfit is what an agent's process is given beside its workspace: the way to
+// its model, and nothing of value that it could keep.
+type Outfit struct {
+	Env      []string
+	ReadOnly []string                     // see [WorkspaceSpec]
+	Sockets  []string                     // likewise
+	Wrap     func(args []string) []string // the command line to start instead; nil: the same
+	Close    func()                       // when the process is gone; nil: nothing to do
+}
+
 // Workspace is a directory and the processes in it. Its file names are relative
 // to it, slash-separated, and cannot leave it, whatever links say.
 type Workspace interface {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"harness"
+	"harness/health"
 )
 
 // Imported says what an import did.
@@ -121,9 +122,10 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 	if l.known > l.base {
 		from, start = nil, l.known
 	}
-	state := new(harness.State)
+	state, diagnosis := new(harness.State), health.New(nil)
 	for _, e := range events[:start] {
 		state.Apply(e)
+		diagnosis.Apply(e)
 	}
 	k := keeper{last: state.Seq}
 	k.store, _ = st.(harness.Snapshotter)
@@ -131,11 +133,16 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		after := state.Seq
 		for _, e := range batch {
 			state.Apply(e)
+			diagnosis.Apply(e)
 		}
-		if err := st.Append(ctx, harness.Commit{Session: l.id, After: after, Events: batch, Summary: state.Summary(), From: from}); err != nil {
+		row := state.Summary()
+		row.Score = diagnosis.Score()
+		row.Grade = string(health.GradeOf(row.Score))
+		if err := st.Append(ctx, harness.Commit{Session: l.id, After: after, Events: batch, Summary: row, From: from}); err != nil {
 			return err
 		}
 		from = nil
+		state.SetAside(diagnosis.Clone())
 		k.keep(ctx, state)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 	"harness/store/sqlite"
 )
 
@@ -45,13 +46,14 @@ type shelf interface {
 func fill(st shelf, id harness.SessionID, n, size int) error {
 	ctx := context.Background()
 	now := time.Now().Add(-time.Hour)
-	s := new(harness.State)
+	s, diagnosis := new(harness.State), health.New(nil)
 	var commit []harness.Event
 	after, kept := harness.Seq(0), harness.Seq(0)
 	add := func(turn harness.TurnID, p harness.Payload) {
 		now = now.Add(time.Millisecond)
 		e := harness.NewEvent(id, s.Seq+1, now, turn, p)
 		s.Apply(e)
+		diagnosis.Apply(e)
 		commit = append(commit, e)
 	}
 	flush := func() error {
@@ -66,6 +68,7 @@ func fill(st shelf, id harness.SessionID, n, size int) error {
 			snap.Sealed = append(snap.Sealed, harness.EncodeMessage(m))
 		}
 		s.Seal(sealable)
+		s.SetAside(diagnosis.Clone())
 		snap.State, kept = harness.EncodeState(s), s.Seq
 		return st.SaveSnapshot(ctx, snap)
 	}

@@ -60,10 +60,13 @@ type memory struct {
 	Flags  [flagCount]mark       `json:"flags"`
 	Policy *harness.HealthPolicy `json:"policy,omitempty"` // never changed
 	Trip   trip                  `json:"trip"`
-	Raised map[string]float64    `json:"raised,omitempty"` // thresholds that somebody has moved
-	Good   place                 `json:"good"`             // where to go on from, if all else fails
-	Memory recalled              `json:"memory"`
-	Audit  []Row                 `json:"audit,omitempty"`
+
+	Renewed bool `json:"-"` // the event that is applied sets the policy
+
+	Raised map[string]float64 `json:"raised,omitempty"` // thresholds that somebody has moved
+	Good   place              `json:"good"`             // where to go on from, if all else fails
+	Memory recalled           `json:"memory"`
+	Audit  []Row              `json:"audit,omitempty"`
 }
 
 // asked is a question that waits.
@@ -78,6 +81,7 @@ type open struct {
 	ID    harness.CallID `json:"id"`
 	Since time.Time      `json:"since"`
 	Key   key            `json:"key"` // of its name and arguments
+	Keeps bool           `json:"keeps,omitempty"`
 }
 
 // place is one that a session can be branched at.
@@ -109,7 +113,14 @@ func (f *Fold) Apply(e harness.Event) {
 		}
 		return
 	}
-	f.judge(f.see(e))
+	var also flags
+	if _, ok := e.Payload.(*harness.StepProgress); !ok {
+		also = f.announced()
+	}
+	f.judge(f.see(e) | also)
+	if f.Renewed {
+		f.renewed()
+	}
 }
 
 // clock adds the time since the last event. Clocks that go back are ignored.
@@ -192,10 +203,10 @@ func (f *Fold) see(e harness.Event) flags {
 	case *harness.Artifact:
 		f.proof()
 	case *harness.Retrieval:
-		f.proof()
-		f.Memory.retrieved(p)
-	case *harness.HookEvent:
-		f.Memory.hook(e, p)
+		if len(p.Chunks) > 0 {
+			f.proof()
+			f.Memory.retrieved(e, p)
+		}
 	case *harness.PolicyDecision:
 		f.record(Row{Kind: "policy", Subject: p.Subject, Outcome: p.Outcome, Source: p.Source, Reason: p.Reason}, e)
 	case *harness.SandboxNotice:
@@ -207,7 +218,7 @@ func (f *Fold) see(e harness.Event) flags {
 		}
 		return set(stuck) | set(orphanedProcess)
 	case *harness.Session, *harness.TurnStartTools, *harness.Token, *harness.Thinking, *harness.ToolLog, *harness.ToolBatch, *harness.ToolSelected,
-		*harness.Antahkarana, *harness.Rewound, *harness.Completed, *harness.HealthSnapshot, *harness.Unknown:
+		*harness.Antahkarana, *harness.HookEvent, *harness.Rewound, *harness.Completed, *harness.HealthSnapshot, *harness.Unknown:
 		// Nothing to judge by, or seen before.
 	}
 	return 0

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-
-	"harness"
 )
 
 // The detectors: a call with the same arguments, again and again; one that
@@ -132,36 +130,4 @@ func (l *loop) ended(d did, limit int) bool {
 		l.warn()
 	}
 	return true
-}
-
-// plan is the steps that the turn has told of.
-type plan struct {
-	Repeats int64 `json:"repeats,omitempty"` // of the session
-	Churn   int   `json:"churn,omitempty"`   // since a step was done
-	Seen    []key `json:"seen,omitempty"`
-}
-
-const (
-	maxSteps  = 48
-	someChurn = 3
-	mostChurn = 6
-)
-
-// seeStep counts steps that are told of again as they were before.
-func (f *Fold) seeStep(p *harness.StepProgress) flags {
-	k := keyOf(p.StepID+"\x00"+p.Title+"\x00"+p.Status, nil)
-	for _, seen := range f.Plan.Seen {
-		if seen == k {
-			f.Plan.Repeats++
-			f.Plan.Churn++
-			f.Evidence.claim()
-			return set(planChurn) | set(noEvidence)
-		}
-	}
-	f.Plan.Seen = remember(f.Plan.Seen, k, maxSteps)
-	f.progress()
-	if p.Status == "completed" || p.Status == "done" {
-		f.Plan.Churn = 0
-	}
-	return 0
 }

@@ -33,7 +33,7 @@ func (f *Fold) seeState(e harness.Event, p *harness.SessionState) flags {
 	case was == harness.Paused:
 		f.progress()
 		if f.Trip.State == Paused {
-			f.override(e)
+			f.override()
 		}
 	}
 	return set(recovering) | set(stalled) | set(stuck) | set(expiring) | set(budgetTime)
@@ -105,7 +105,7 @@ func (f *Fold) seeAnswer(e harness.Event, p *harness.ApprovalApplied) {
 	f.progress()
 	f.record(Row{Kind: "approval", Subject: p.ToolName, Outcome: string(p.Decision), Source: string(p.Source), Actor: p.Actor, Reason: p.Reason, Request: p.RequestID}, e)
 	if p.ToolName == harness.HealthTool && p.RequestID == f.Trip.Request {
-		f.answered(e, p)
+		f.answered(p)
 	}
 }
 

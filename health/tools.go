@@ -56,7 +56,11 @@ func bit(b bool) uint16 {
 func (f *Fold) seeCall(p *harness.ToolCall) flags {
 	f.Calls++
 	k := keyOf(p.Name, p.Arguments)
-	f.Open = remember(f.Open, open{p.ToolCallID, f.Now, k}, maxOpen)
+	keeps := proposes(p)
+	if keeps {
+		f.Memory.Proposals++
+	}
+	f.Open = remember(f.Open, open{p.ToolCallID, f.Now, k, keeps}, maxOpen)
 	f.Loop.called(k)
 	return set(looping) | set(stuck)
 }
@@ -90,6 +94,9 @@ func (f *Fold) seeOutcome(p *harness.ToolOutcome) flags {
 		t.ran(false)
 		f.Loop.succeeded(call.Key, keyOf("", p.Result))
 		f.proof()
+		if call.Keeps {
+			f.Memory.Accepted++
+		}
 		if !slow {
 			if t.Quick++; t.Quick >= quickRow {
 				t.Slow = false
@@ -98,8 +105,9 @@ func (f *Fold) seeOutcome(p *harness.ToolOutcome) flags {
 	case harness.OutcomeDenied:
 		f.Evidence.claim()
 	default:
-		if p.Reason == lostCode {
-			f.Lost = true
+		if slices.Contains(closed, p.Reason) { // the kernel's word, in place of the tool's
+			f.Lost = f.Lost || p.Reason == lostCode
+			break
 		}
 		t.ran(true)
 		t.Quick = 0
@@ -108,6 +116,10 @@ func (f *Fold) seeOutcome(p *harness.ToolOutcome) flags {
 	}
 	return set(toolFailures) | set(slowTools) | set(looping) | set(stuck) | set(noEvidence) | set(orphanedProcess)
 }
+
+// closed are the reasons of outcomes that the kernel gives to calls which a turn
+// leaves open.
+var closed = []string{lostCode, "held", "retry", harness.TurnCancelled, harness.TurnError}
 
 // latency is the longest that a call took, or has been taking so far.
 func (f *Fold) latency() int64 {

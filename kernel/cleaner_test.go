@@ -25,7 +25,7 @@ func TestEveryCommandIsHeardWithoutSecrets(t *testing.T) {
 	}
 	k := &Kernel{opts: Options{Redact: redactor{r}}}
 	lookups := map[string]bool{"Source": true, "OnBusy": true, "Turn": true, "Approval": true, "Call": true, "Message": true, "Type": true,
-		"Verdict": true, "Scope": true, "Digest": true, "PermissionMode": true, "Effort": true} // compared with what is there, never kept
+		"Verdict": true, "Scope": true, "Digest": true, "PermissionMode": true, "Effort": true, "Action": true} // compared with what is there, never kept
 	for _, cmd := range []harness.Command{harness.Submit{}, harness.Steer{}, harness.Cancel{}, harness.Answer{}, harness.Configure{}, harness.Rewind{}, harness.Pause{}, harness.Resume{}} {
 		v := reflect.New(reflect.TypeOf(cmd)).Elem()
 		fillTexts(v, canary)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/policy"
 )
 
 // errGone says that the session ended under the caller's hands; the kernel
@@ -103,6 +104,8 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 		return harness.Receipt{}, fmt.Errorf("the turn was spoken to %d times: %w", t.Steers, harness.ErrQueueFull)
 	case m.keep.ending != nil:
 		return harness.Receipt{}, fmt.Errorf("the turn is ending: %w", harness.ErrNotRunning)
+	case m.holding:
+		return harness.Receipt{}, fmt.Errorf("the turn is held by the health policy: %w", harness.ErrNotRunning)
 	case m.engine == "":
 		return harness.Receipt{}, fmt.Errorf("the turn waits for an approval since a restart: %w", harness.ErrNotRunning)
 	}
@@ -162,10 +165,14 @@ func (m *machine) denyPending(now time.Time, reason string) {
 // for it.
 func (m *machine) apply(now time.Time, a harness.Approval, d harness.Decision, rule harness.RuleID) harness.Seq {
 	d.Digest = a.Digest
-	seq := m.stage(now, &harness.ApprovalApplied{
+	p := &harness.ApprovalApplied{
 		RequestID: a.ID, ToolName: a.Tool, ToolCallID: a.Call,
 		Decision: d.Verdict, Scope: d.Scope, Reason: d.Reason, Actor: d.Actor, Source: d.Source, Digest: d.Digest, RuleID: rule,
-	})
+	}
+	if d.Verdict == harness.Allow && d.Scope != harness.Once && rule == "" {
+		p.Pattern = policy.Bind(m.state.Directory, a.Tool, a.Input)
+	}
+	seq := m.stage(now, p)
 	if to, ok := m.asks[a.Call]; ok {
 		delete(m.asks, a.Call)
 		if t := m.state.Turn; t != nil && t.Cancelling { // it ends; it is not to go on with a denial
@@ -202,6 +209,9 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 	case c.Approval == "" && d.Digest == "" && d.Verdict == harness.Allow && m.askedAgain(a):
 		return harness.Receipt{}, fmt.Errorf("call %s is asked about again with other arguments; answer approval %s: %w", a.Call, a.ID, harness.ErrDecided)
 	}
+	if a.Tool == harness.HealthTool { // it says nothing about the next time
+		d.Scope = harness.Once
+	}
 	var rule harness.RuleID
 	if d.Verdict == harness.Allow && d.Scope == harness.Always {
 		rule = m.mint(now, a, d)
@@ -211,7 +221,10 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 		receipt.Turn = m.state.Turn.ID
 	}
 	if d.Verdict == harness.Allow && d.Scope != harness.Once {
-		m.cascade(now, a.Tool, d, rule)
+		m.cascade(now, a, d, rule)
+	}
+	if d.Verdict == harness.Deny {
+		m.refuseBudget(now, a, d.Actor)
 	}
 	m.proceed(now)
 	return receipt, nil
@@ -225,11 +238,13 @@ func (m *machine) askedAgain(a harness.Approval) bool {
 	})
 }
 
-// cascade releases other open approvals that a standing allowance covers.
-func (m *machine) cascade(now time.Time, tool string, d harness.Decision, rule harness.RuleID) {
+// cascade releases other open approvals that the allowance covers which an
+// answer left behind.
+func (m *machine) cascade(now time.Time, answered harness.Approval, d harness.Decision, rule harness.RuleID) {
 	d.Source, d.Reason = harness.ByCascade, "covered by another approval"
+	left := harness.Grant{Tool: answered.Tool, Scope: d.Scope, Pattern: policy.Bind(m.state.Directory, answered.Tool, answered.Input)}
 	for i := 0; i < len(m.state.Pending); {
-		if a := m.state.Pending[i]; a.Tool == tool {
+		if a := m.state.Pending[i]; policy.Covered(m.policy, m.about(), left, a.Tool, a.Input) {
 			m.apply(now, a, d, rule)
 			continue
 		}
@@ -254,8 +269,14 @@ func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt
 	if p.PermissionMode != nil {
 		change.ApprovalMode = approvalMode(*p.PermissionMode)
 	}
+	if p.Health != nil {
+		change.Policy = &harness.SessionPolicy{Health: p.Health}
+	}
 	seq := m.stage(now, change)
 	m.then(configure{m.state.Config})
+	if p.Health != nil {
+		m.raised(now, c.Actor)
+	}
 	return harness.Receipt{Seq: seq}, nil
 }
 
@@ -290,6 +311,8 @@ func (m *machine) resume(now time.Time, c harness.Resume) (harness.Receipt, erro
 	switch {
 	case m.state.Pausing:
 		seq = m.stage(now, &harness.SessionState{PauseRequested: new(false), ClientKey: c.ClientKey})
+	case m.state.Status == harness.Paused && m.state.Turn != nil:
+		seq = m.goOn(now, c.ClientKey)
 	case m.state.Status == harness.Paused:
 		free := harness.Idle
 		if len(m.state.Queue) > 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 	"harness/kernel"
 	"harness/store/memory"
 )
@@ -59,7 +60,7 @@ func TestIdleSessionHasNoGoroutine(t *testing.T) {
 // long writes a session with about n events of turns behind the kernel's back.
 func long(t testing.TB, st harness.Store, id harness.SessionID, n int) {
 	t.Helper()
-	state := new(harness.State)
+	state, diagnosis := new(harness.State), health.New(nil)
 	now := time.Now()
 	var batch []harness.Event
 	flush := func() {
@@ -72,6 +73,7 @@ func long(t testing.TB, st harness.Store, id harness.SessionID, n int) {
 	add := func(turn harness.TurnID, p harness.Payload) {
 		e := harness.NewEvent(id, state.Seq+1, now, turn, p)
 		state.Apply(e)
+		diagnosis.Apply(e)
 		if batch = append(batch, e); len(batch) == 500 {
 			flush()
 		}
@@ -86,6 +88,7 @@ func long(t testing.TB, st harness.Store, id harness.SessionID, n int) {
 			add(turn, &harness.Token{ItemID: item, Text: "some words "})
 		}
 		add(turn, &harness.TurnEnd{TurnID: turn, Status: harness.TurnCompleted})
+		state.SetAside(diagnosis.Clone())
 		if state.Count() > 1000 { // what a kernel would have done on the way
 			seal(t, st, state)
 		}

@@ -175,6 +175,6 @@ func (m *machine) refuse(r *ready, in input) {
 		r.effects = append(r.effects, decide{to: in.from, err: errGone})
 	case joined:
 		r.effects = append(r.effects, snapshot{to: in.from, err: errGone})
-	case emitted, ended, appended, recovered, drained, ticked, ruled, marked, rewound:
+	case emitted, ended, appended, recovered, drained, ticked, ruled, marked, rewound, tallied:
 	}
 }

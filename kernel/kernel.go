@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 	"harness/internal/mint"
+	"harness/policy"
 )
 
 // Options are the kernel's settings. The zero value works.
@@ -53,6 +55,9 @@ type Options struct {
 	// an error that wraps ErrUnsupported says that nothing does. Default: nothing
 	// does anywhere.
 	Files func(directory string) (harness.Rewinder, error)
+	// Policy finds the rules for sessions of a directory, each time one wakes; nil
+	// is none. Default: there are none anywhere.
+	Policy func(directory string) *policy.Policy
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }
@@ -155,6 +160,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		}
 		first.SpawnedBy, first.Depth = n.Parent, parent.Depth+1
 	}
+	if n.Config.Health != nil {
+		first.Policy = &harness.SessionPolicy{Health: n.Config.Health}
+	}
 	st := new(harness.State)
 	c := harness.Commit{Session: id}
 	if n.From != nil {
@@ -175,10 +183,11 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		first.Directory = cmp.Or(n.Directory, k.opts.Directory)
 	}
 	c.After = st.Seq
-	now := time.Now()
+	now, diagnosis := time.Now(), healthOf(st)
 	add := func(p harness.Payload) {
 		e := harness.NewEvent(id, st.Seq+1, now, "", p)
 		st.Apply(e)
+		diagnosis.Apply(e)
 		c.Events = append(c.Events, e)
 	}
 	if c.From == nil {
@@ -190,6 +199,8 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		c.From.Cursor = "" // a store needs the place only
 	}
 	c.Summary = st.Summary()
+	c.Summary.Score = diagnosis.Score()
+	c.Summary.Grade = string(health.GradeOf(c.Summary.Score))
 	if err := k.store.Append(ctx, c); err != nil {
 		if harness.AsError(err) == harness.ErrConflict {
 			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)

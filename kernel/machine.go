@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
+	"harness/policy"
 )
 
 // machine decides everything a session does. It is not safe for concurrent
@@ -17,7 +19,12 @@ type machine struct {
 	// with those it is about to make; nil where rules cannot be kept.
 	standing func(made []harness.Rule) []harness.Rule
 
+	// policy is the rules of a file that hold for the session; nil if there are
+	// none.
+	policy *policy.Policy
+
 	state   *harness.State // everything accepted so far, durable or not
+	health  *health.Fold   // likewise
 	durable harness.Seq    // where the log ends for sure
 
 	batch  batch // accepted, waits for the append in flight
@@ -32,6 +39,7 @@ type machine struct {
 	draining  bool
 	dead      bool
 	keep      keeping
+	holding   bool // the engine was told to stop, and its turn goes on later
 
 	followed *harness.Followed // how far the run was read with what is being taken
 }
@@ -83,7 +91,7 @@ const (
 
 // newMachine takes over a session whose log adds up to s and ends at s.Seq.
 func newMachine(s *harness.State, l limits, newID func(string) string) *machine {
-	return &machine{limits: l, newID: newID, state: s, durable: s.Seq, asks: make(map[harness.CallID]question)}
+	return &machine{limits: l, newID: newID, state: s, health: healthOf(s), durable: s.Seq, asks: make(map[harness.CallID]question)}
 }
 
 // step feeds one input.
@@ -122,7 +130,10 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.marked(now, in)
 	case rewound:
 		m.rewound(now, &r, in)
+	case tallied:
+		m.tallied(now, in)
 	}
+	m.enforce(now)
 	m.launch(now, &r)
 	return r
 }
@@ -141,7 +152,7 @@ func (m *machine) launch(now time.Time, r *ready) {
 	if !b.urgent && !m.full() && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
 		return
 	}
-	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.state.Summary(), Rules: b.rules}
+	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.summary(), Rules: b.rules}
 	for i, d := range b.drafts {
 		c.Events = append(c.Events, harness.NewFollowedEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final(), d.followed))
 	}
@@ -204,7 +215,7 @@ func (m *machine) join(r *ready, in joined) {
 	if n := len(m.batch.drafts); n > 0 {
 		m.batch.drafts[n-1].streams = false
 	}
-	m.when(r, m.state.Seq, snapshot{to: in.from, state: m.state.Clone()})
+	m.when(r, m.state.Seq, snapshot{to: in.from, state: m.copy()})
 }
 
 // flightEnd is where the log will end when the append in flight succeeds.
@@ -246,7 +257,9 @@ func (m *machine) stage(now time.Time, p harness.Payload) harness.Seq {
 
 // fold makes a fact part of the state, exactly as the log will tell it.
 func (m *machine) fold(seq harness.Seq, now time.Time, turn harness.TurnID, p harness.Payload) {
-	m.state.Apply(harness.Event{Seq: seq, Session: m.state.Session, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p, Followed: m.followed})
+	e := harness.Event{Seq: seq, Session: m.state.Session, Turn: turn, Time: now.UTC().Truncate(time.Millisecond), Payload: p, Followed: m.followed}
+	m.state.Apply(e)
+	m.health.Apply(e)
 }
 
 // full reports whether the engine must wait before it may report more.
@@ -296,6 +309,7 @@ func (m *machine) wakeAt() time.Time {
 	}
 	if m.engine != "" {
 		earlier(m.cancelBy)
+		earlier(m.pulseAt())
 	}
 	return at
 }

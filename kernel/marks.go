@@ -89,7 +89,7 @@ func (m *machine) tell(to question, d harness.Decision) {
 
 // delegate lets the engine hand work on when files are kept.
 func (m *machine) delegate(r *ready, in delegated) {
-	if !m.live(in.turn) || m.state.Turn.Cancelling {
+	if !m.live(in.turn) || m.state.Turn.Cancelling || m.holding {
 		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
 		return
 	}

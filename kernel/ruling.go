@@ -22,18 +22,34 @@ func (m *machine) rules() []harness.Rule {
 	return all
 }
 
+// about is what policy knows of the session.
+func (m *machine) about() policy.Context {
+	return policy.Context{
+		Engine: m.state.Engine, User: m.state.User, Kind: m.state.Kind, Mode: m.state.Config.PermissionMode, Directory: m.state.Directory,
+	}
+}
+
+// shorter is the shorter of two times, of which 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
 // mint makes the rule that an answer with scope always stands for, unless one
-// covers the tool already. Where no rule can be kept it makes none: then the
+// covers the call already. Where no rule can be kept it makes none: then the
 // answer is a grant of the session.
 func (m *machine) mint(now time.Time, a harness.Approval, d harness.Decision) harness.RuleID {
 	if m.standing == nil || a.Tool == "" {
 		return ""
 	}
-	if r, ok := policy.Covering(m.rules(), a.Tool); ok {
+	if r, ok := policy.Covering(m.policy, m.about(), m.rules(), a.Tool, a.Input); ok {
 		return r.ID
 	}
 	r := harness.Rule{
-		ID: harness.RuleID(m.newID(harness.RulePrefix)), Directory: m.state.Directory, User: m.state.User, Tool: a.Tool,
+		ID: harness.RuleID(m.newID(harness.RulePrefix)), Directory: m.state.Directory, User: m.state.User,
+		Tool: a.Tool, Pattern: policy.Bind(m.state.Directory, a.Tool, a.Input),
 		Session: m.state.Session, Request: a.ID, Actor: d.Actor, Created: now.UTC().Truncate(time.Millisecond),
 	}
 	m.batch.rules = append(m.batch.rules, r)
@@ -47,7 +63,7 @@ func (m *machine) release(now time.Time) bool {
 	rules, released := m.rules(), false
 	for i := 0; i < len(m.state.Pending); {
 		a := m.state.Pending[i]
-		r, ok := policy.Covering(rules, a.Tool)
+		r, ok := policy.Covering(m.policy, m.about(), rules, a.Tool, a.Input)
 		if !ok {
 			i++
 			continue
@@ -71,7 +87,7 @@ func (m *machine) ruled(now time.Time) {
 // proceed tries a turn again that has just got the last answer it waited for
 // since its engine was lost.
 func (m *machine) proceed(now time.Time) {
-	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 && m.keep.ending == nil {
+	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 && m.keep.ending == nil && m.state.Status != harness.Paused {
 		m.attempt(now)
 	}
 }

@@ -67,7 +67,7 @@ func TestAlwaysMakesOneRule(t *testing.T) {
 	}
 	rule := r.commit.Rules[0]
 	request := r.commit.Events[0].Payload.(*harness.ApprovalApplied).RequestID
-	want := harness.Rule{ID: rule.ID, Directory: "/w", Tool: "bash", Session: "ses_m", Request: request, Actor: "ada", Created: s.now}
+	want := harness.Rule{ID: rule.ID, Directory: "/w", Tool: "bash", Pattern: "exact:" + harness.Digest(nil), Session: "ses_m", Request: request, Actor: "ada", Created: s.now}
 	if rule != want || !strings.HasPrefix(string(rule.ID), harness.RulePrefix) {
 		t.Errorf("the rule is %+v, want %+v", rule, want)
 	}
@@ -110,7 +110,7 @@ func TestAlwaysWithoutRulesIsAGrant(t *testing.T) {
 	s.m.standing = nil
 	s.ask("c1")
 	r := s.m.step(s.now, commanded{"client", harness.Answer{Call: "c1", Decision: harness.Decision{Verdict: harness.Allow, Scope: harness.Always}}})
-	if len(r.commit.Rules) != 0 || len(s.m.state.Grants) != 1 || s.m.state.Grants[0] != (harness.Grant{Tool: "bash", Scope: harness.Always}) {
+	if len(r.commit.Rules) != 0 || len(s.m.state.Grants) != 1 || s.m.state.Grants[0] != (harness.Grant{Tool: "bash", Scope: harness.Always, Pattern: "exact:" + harness.Digest(nil)}) {
 		t.Errorf("rules %v, grants %v", r.commit.Rules, s.m.state.Grants)
 	}
 }

@@ -38,6 +38,8 @@ type session struct {
 	cause    error              // why the turn was told to end
 	save     saving
 	filing   filing
+	mail     *mail         // from the sessions below
+	told     harness.Tally // to the one above
 	settling bool
 	log      *slog.Logger
 }
@@ -55,6 +57,9 @@ func (s *session) run(ctx context.Context) {
 	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
 	s.m.standing = s.k.standing(ctx, state.Directory)
+	if find := s.k.opts.Policy; find != nil {
+		s.m.policy = find(state.Directory)
+	}
 	s.openFiles()
 	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
 	close(s.loaded)
@@ -129,6 +134,9 @@ func (s *session) loop(ctx context.Context) {
 			in = ticked{}
 		case <-s.rung:
 			in = ruled{}
+		case <-s.mail.bell:
+			s.hearChildren(ctx)
+			continue
 		case <-idle.C:
 			if quiet {
 				return
@@ -228,12 +236,14 @@ func (s *session) left(e ended) ended {
 // carryOut does what the machine decided, in its order.
 func (s *session) carryOut(ctx context.Context, r ready) {
 	if c := r.commit; c != nil {
+		news, parent := s.toTell(c), s.m.state.SpawnedBy
 		s.k.wg.Go(func() {
 			began := time.Now()
 			err := s.k.store.Append(context.WithoutCancel(ctx), *c)
 			took := time.Since(began)
 			if err == nil {
 				s.tail.add(c.Events)
+				s.k.tellParent(parent, news)
 				s.k.shown(s.id, c.Events)
 				s.tail.announce()
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 )
 
 // saving is where a session stands with its snapshots.
@@ -69,7 +70,7 @@ func (s *session) saveLast(ctx context.Context) {
 	if s.k.snaps == nil || s.m.dead || s.m.state.Seq != s.m.durable || s.m.durable <= s.save.last {
 		return
 	}
-	s.sealed(s.k.keep(ctx, s.m.state.Clone()))
+	s.sealed(s.k.keep(ctx, s.m.copy()))
 }
 
 // keep seals what can be sealed of st and saves the rest as its head.
@@ -120,6 +121,12 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 			return nil, 0, err
 		}
 	}
+	var diagnosis *health.Fold // nil: what is kept with the head is right
+	if st.Seq > 0 && !health.Kept(st) {
+		if diagnosis, err = k.examine(ctx, id, st.Seq); err != nil {
+			return nil, 0, err
+		}
+	}
 	for e, err := range k.store.Read(ctx, id, st.Seq) {
 		if err != nil {
 			return nil, 0, err
@@ -127,7 +134,14 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 		if at != 0 && e.Seq > at {
 			break
 		}
+		if diagnosis == nil {
+			diagnosis = healthOf(st)
+		}
 		st.Apply(e)
+		diagnosis.Apply(e)
+	}
+	if diagnosis != nil {
+		st.SetAside(diagnosis)
 	}
 	switch {
 	case st.Seq == 0:

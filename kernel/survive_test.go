@@ -89,7 +89,7 @@ func TestARunThatOutlivesTheServerIsFollowedToItsEnd(t *testing.T) {
 				r.submit("sing")
 				asked := false
 				for range n {
-					time.Sleep(beat) // of the bubble's clock
+					pass(beat)
 					if st := r.state(); len(st.Pending) > 0 && !asked && n%2 == 0 {
 						r.allow()
 						asked = true
@@ -156,7 +156,7 @@ func TestAShutdownLeavesTheRunAlone(t *testing.T) {
 		r.bootWith(r.mem, run, nil)
 		r.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
 		r.submit("sing")
-		time.Sleep(3 * beat)
+		pass(3 * beat)
 		r.k.Close()
 		c := r.lose(run, nil)
 		st := c.rest()

@@ -71,7 +71,7 @@ func (m *machine) emit(now time.Time, in emitted) {
 	if !m.live(in.turn) {
 		return
 	}
-	if m.state.Turn.Cancelling && !closes(in.payload) {
+	if (m.state.Turn.Cancelling || m.holding) && !closes(in.payload) {
 		return
 	}
 	m.followed = in.followed
@@ -111,6 +111,10 @@ func (m *machine) emit(now time.Time, in emitted) {
 		}
 	case *harness.ToolOutcome:
 		m.outcome(now, *p)
+	case *harness.SubagentEvent:
+		told := *p
+		told.Tally = nil // the kernel counts by itself
+		m.stage(now, &told)
 	default:
 		m.stage(now, in.payload)
 	}
@@ -186,8 +190,12 @@ func (m *machine) outcome(now time.Time, p harness.ToolOutcome) {
 // asking people.
 func (m *machine) ask(now time.Time, r *ready, in asked) {
 	use := in.use
-	if !m.live(in.turn) || m.state.Turn.Cancelling {
+	if !m.live(in.turn) || m.state.Turn.Cancelling || m.holding {
 		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
+		return
+	}
+	if use.Tool == harness.HealthTool { // only the kernel asks about that
+		r.effects = append(r.effects, decide{to: in.from, err: fmt.Errorf("ask about tool %q: %w", use.Tool, harness.ErrInvalid)})
 		return
 	}
 	digest := harness.Digest(use.Input)
@@ -214,13 +222,15 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		// Nobody may decide any more about what is no longer meant.
 		m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "the arguments were changed", Source: harness.ByCascade}, "")
 	}
-	v := policy.Decide(m.state.Config.PermissionMode, m.state.Grants, m.rules(), use)
-	if v.Outcome != policy.Ask {
-		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy, Digest: digest}
+	v := policy.Decide(m.policy, m.about(), m.state.Grants, m.rules(), use)
+	if v.Outcome != policy.Ask || v.Source != policy.ByMode { // what the mode asks about, the question itself says
 		m.stage(now, &harness.PolicyDecision{
 			Subject: use.Tool, Outcome: string(v.Outcome), Reason: v.Reason, Source: "policy", PolicyPath: v.Rule,
 			PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
 		})
+	}
+	if v.Outcome != policy.Ask {
+		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy, Digest: digest}
 		m.tell(question{in.from, use.Access}, d)
 		return
 	}
@@ -228,8 +238,8 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		RequestID: harness.ApprovalAt(m.state.Session, m.state.Seq+1), ToolName: use.Tool, ToolCallID: use.Call,
 		Description: use.Description, Reason: v.Reason, Input: use.Input, Digest: digest,
 	}
-	if m.approvalTimeout > 0 {
-		req.Deadline = new(now.Add(m.approvalTimeout).UTC())
+	if wait := shorter(m.approvalTimeout, v.Wait); wait > 0 {
+		req.Deadline = new(now.Add(wait).UTC())
 	}
 	m.asks[use.Call] = question{in.from, use.Access}
 	m.stage(now, req)
@@ -254,8 +264,14 @@ func (m *machine) ended(now time.Time, in ended) {
 	}
 	m.engine, m.cancelBy, m.keep.held = "", time.Time{}, nil
 	clear(m.asks)
+	held := m.holding
+	m.holding = false
 	t := m.state.Turn
 	if t == nil || t.ID != in.turn || in.leave && !t.Cancelling {
+		return
+	}
+	if held && in.err != nil && !t.Cancelling {
+		m.stopped(now, append(in.unread, m.unsaid()...))
 		return
 	}
 	unread := append(in.unread, m.unsaid()...)
@@ -263,6 +279,7 @@ func (m *machine) ended(now time.Time, in ended) {
 	case t.Cancelling:
 		m.endTurn(now, harness.TurnCancelled, "user")
 	case in.err == nil:
+		m.overtaken(now)
 		m.enqueue(now, unread)
 		m.endTurn(now, harness.TurnCompleted, "")
 	case in.retry && t.Attempt <= m.state.Retries && !m.draining:
@@ -378,6 +395,7 @@ func (m *machine) recover(now time.Time, alive bool) {
 	released := m.release(now)
 	switch {
 	case len(m.state.Pending) > 0: // the turn waits for its answers
+	case m.state.Status == harness.Paused: // or to be resumed
 	case released:
 		m.attempt(now)
 	case t.Attempt <= m.state.Retries:
@@ -397,6 +415,7 @@ func (m *machine) tick(now time.Time) {
 		if a.Deadline != nil && !now.Before(*a.Deadline) {
 			m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "nobody answered in time", Source: harness.ByTimeout}, "")
 			late = true
+			m.refuseBudget(now, a, "")
 			continue
 		}
 		i++
@@ -407,8 +426,14 @@ func (m *machine) tick(now time.Time) {
 	if m.engine != "" && !m.cancelBy.IsZero() && !now.Before(m.cancelBy) {
 		m.engine, m.cancelBy, m.keep.held = "", time.Time{}, nil
 		clear(m.asks)
-		if m.state.Turn != nil && m.state.Turn.Cancelling {
+		held := m.holding
+		m.holding = false
+		switch t := m.state.Turn; {
+		case t != nil && t.Cancelling:
 			m.endTurn(now, harness.TurnCancelled, "abandoned")
+		case t != nil && held:
+			m.stopped(now, m.unsaid())
 		}
 	}
+	m.pulse(now)
 }

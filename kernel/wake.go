@@ -50,7 +50,7 @@ func (k *Kernel) wakeOnce(ctx context.Context, id harness.SessionID) (*session, 
 			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
 			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
 			drain: k.drain, halt: k.halt, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
-			filing: filing{done: make(chan input, 1)},
+			filing: filing{done: make(chan input, 1)}, mail: newMail(),
 		}
 		k.awake[id] = s
 		k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })

@@ -114,7 +114,7 @@ func unfinished(st *harness.State) bool {
 			return true
 		}
 	}
-	return st.Turn != nil && len(st.Pending) == 0 || st.Turn == nil && len(st.Queue) > 0 && st.Status != harness.Paused
+	return st.Status != harness.Paused && (st.Turn != nil && len(st.Pending) == 0 || st.Turn == nil && len(st.Queue) > 0)
 }
 
 func future(after, end harness.Seq) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 	"harness/policy"
 )
 
@@ -101,22 +102,26 @@ func (w *world) note(format string, args ...any) {
 // boot loads a machine from the log, through a snapshot taken at a random
 // place, as a kernel would.
 func (w *world) boot() {
-	st := new(harness.State)
+	st, diagnosis := new(harness.State), health.New(nil)
 	cut := w.rng.IntN(len(w.log) + 1)
 	for i, e := range w.log {
 		if i == cut && i > 0 {
 			w.seal(st)
+			st.SetAside(diagnosis)
 			var err error
 			if st, err = harness.DecodeState(harness.EncodeState(st)); err != nil {
 				w.failf("snapshot at %d: %v", i, err)
 			}
+			diagnosis = healthOf(st)
 		}
 		e2, err := harness.DecodeEvent(e.JSON())
 		if err != nil {
 			w.failf("event %d: %v", i, err)
 		}
 		st.Apply(e2)
+		diagnosis.Apply(e2)
 	}
+	st.SetAside(diagnosis)
 	l := limits{window: 16 * time.Millisecond, cancelGrace: time.Second, maxQueue: 3}
 	if w.seed%3 == 0 {
 		l.approvalTimeout = time.Minute
@@ -159,7 +164,7 @@ func (w *world) step(in input) {
 	before := len(w.m.state.Pending)
 	r := w.m.step(w.now, in)
 	if a, ok := in.(asked); ok && len(w.m.state.Pending) > before {
-		if rule, ok := policy.Covering(w.book, a.use.Tool); ok {
+		if rule, ok := policy.Covering(nil, w.m.about(), w.book, a.use.Tool, a.use.Input); ok {
 			w.failf("%s was asked about, though %s stands", a.use.Tool, rule.ID)
 		}
 	}
@@ -170,7 +175,7 @@ func (w *world) step(in input) {
 // looked at the rules.
 func (w *world) checkReleased() {
 	for _, a := range w.m.state.Pending {
-		if rule, ok := policy.Covering(w.book, a.Tool); ok && !w.rung {
+		if rule, ok := policy.Covering(nil, w.m.about(), w.book, a.Tool, a.Input); ok && !w.rung {
 			w.failf("%s is pending, though %s stands", a.ID, rule.ID)
 		}
 	}
@@ -349,7 +354,7 @@ func (w *world) legislate() {
 		return
 	}
 	tool := tools[w.rng.IntN(len(tools))]
-	if _, ok := policy.Covering(w.rules, tool); ok || !w.ruling() {
+	if _, ok := policy.Covering(nil, policy.Context{Directory: "/w"}, w.rules, tool, nil); ok || !w.ruling() {
 		return
 	}
 	w.ids++

@@ -28,12 +28,13 @@ const maxInput = 1 << 20
 // does.
 var shells = []string{"bash", "Bash", "shell", "local_shell", "exec_command", "sh"}
 
-// Members of arguments that say what a call is about, in the spelling of the
-// engines that we know.
+// Members of arguments that say what a call is about, in lower case, as the
+// engines that we know have them.
 var (
 	commandMembers = []string{"command", "cmd"}
-	pathMembers    = []string{"path", "file_path", "notebook_path", "file", "filename", "absolute_path", "relative_path"}
+	pathMembers    = []string{"path", "file_path", "notebook_path", "file", "filename", "absolute_path", "relative_path", "filepath", "absolutepath", "relativepath", "notebookpath"}
 	urlMembers     = []string{"url", "uri"}
+	patchMembers   = []string{"patch", "diff"}
 	placeMembers   = []string{"directory", "workdir", "cwd"}
 )
 
@@ -41,32 +42,38 @@ var (
 func look(directory, tool string, input json.RawMessage) *call {
 	c := &call{directory: cleanDirectory(directory), digest: func() string { return digest(input) }, shell: slices.Contains(shells, tool)}
 	if len(input) == 0 {
-		c.unread("it has no arguments")
+		if c.shell {
+			c.unread("it has no arguments")
+		}
 		return c
 	}
 	if err := strict.Outer(input, maxInput, 1); err != nil {
-		c.shell = true // it may well be a command
 		c.unread("its arguments can be read in two ways: " + err.Error())
 		return c
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil {
+	var spelled map[string]json.RawMessage
+	if json.Unmarshal(input, &spelled) != nil {
 		c.unread("its arguments are no object")
 		return c
 	}
+	members := make(map[string]json.RawMessage, len(spelled))
+	for name, raw := range spelled { // no two differ only in case
+		members[strings.ToLower(name)] = raw
+	}
 	at := place{sure: true, inside: true}
-	for name, raw := range members {
-		switch lower := strings.ToLower(name); {
-		case lower != name && slices.Contains(slices.Concat(commandMembers, pathMembers, urlMembers, placeMembers), lower):
-			c.shell = c.shell || slices.Contains(commandMembers, lower)
-			c.odd = "its arguments are spelled in another way: " + name
-		case slices.Contains(placeMembers, name) && c.shell:
+	for _, name := range placeMembers {
+		if raw, ok := members[name]; ok && c.shell {
 			at = c.place(text(raw))
 		}
 	}
 	for _, name := range pathMembers {
 		if raw, ok := members[name]; ok {
 			c.paths = append(c.paths, c.place(text(raw)))
+		}
+	}
+	for _, name := range patchMembers {
+		if raw, ok := members[name]; ok && !c.shell {
+			c.patch(text(raw))
 		}
 	}
 	for _, name := range urlMembers {
@@ -140,6 +147,27 @@ func (c *call) line(raw json.RawMessage, at place) {
 		for i := range c.commands {
 			c.commands[i].moved(c, at, moving)
 		}
+	}
+}
+
+// patch takes the files that a patch names in its headers.
+func (c *call) patch(text string) {
+	found := false
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, head := range []string{"+++ ", "--- ", "rename from ", "rename to ", "copy to ", "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+			name, ok := strings.CutPrefix(strings.TrimSuffix(line, "\r"), head)
+			if name, _, _ = strings.Cut(name, "\t"); !ok || name == "/dev/null" {
+				continue
+			}
+			found = true
+			c.paths = append(c.paths, c.place(name))
+			if bare := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/"); bare != name { // whichever is meant
+				c.paths = append(c.paths, c.place(bare))
+			}
+		}
+	}
+	if !found && len(c.paths) == 0 {
+		c.odd = "it names its files in a text that cannot be read"
 	}
 }
 

@@ -63,9 +63,14 @@ type Context struct {
 // Decide says whether use may run, given the rules of the file, the session's
 // grants and the standing rules of its directory. A nil policy has no rules.
 func Decide(p *Policy, c Context, grants []harness.Grant, rules []harness.Rule, use harness.ToolUse) Verdict {
-	call := look(c.Directory, use.Tool, use.Input)
-	r := p.rule(c, use, call)
-	v := decide(r, c, grants, rules, use, call)
+	list := standing(grants, rules, use.Tool)
+	var r ruling
+	var call *call
+	if len(list) > 0 || p.speaks(c, use) {
+		call = look(c.Directory, use.Tool, use.Input)
+		r = p.rule(c, use, call)
+	}
+	v := decide(r, c, list, use, call)
 	if v.Outcome == Ask && p != nil && c.Kind == harness.Background {
 		v.Wait = p.unattended.deadline
 		if p.unattended.refuse {
@@ -75,9 +80,8 @@ func Decide(p *Policy, c Context, grants []harness.Grant, rules []harness.Rule, 
 	return v
 }
 
-func decide(r ruling, c Context, grants []harness.Grant, rules []harness.Rule, use harness.ToolUse, call *call) Verdict {
-	switch {
-	case r.outcome == Deny, r.outcome == Ask && r.firm, r.outcome == Allow:
+func decide(r ruling, c Context, list []allowance, use harness.ToolUse, call *call) Verdict {
+	if r.outcome == Deny || r.outcome == Allow || r.outcome == Ask && r.firm {
 		return r.verdict()
 	}
 	mode, free := byMode(c.Mode, use.Access)
@@ -88,7 +92,7 @@ func decide(r ruling, c Context, grants []harness.Grant, rules []harness.Rule, u
 	if !free {
 		need = append(need, r.left...)
 	}
-	if s, ok := covering(standing(grants, rules), call, use.Tool, need, r.outcome == ""); ok {
+	if s, ok := covering(list, call, need, r.outcome == ""); ok {
 		return s
 	}
 	if r.outcome == Ask {

@@ -34,7 +34,7 @@ func TestModesGrantsAndRulesDecide(t *testing.T) {
 		{"a session's own grant comes before the directory's rule", harness.Normal, granted, ruled, harness.ToolUse{Tool: "bash"}, policy.Allow, "grant.session"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := policy.Decide(c.mode, c.grants, c.rules, c.use)
+			got := policy.Decide(nil, policy.Context{Mode: c.mode}, c.grants, c.rules, c.use)
 			if got.Outcome != c.want || got.Rule != c.rule {
 				t.Errorf("Decide(%s, %v, %v, %+v) = %s by %s, want %s by %s", c.mode, c.grants, c.rules, c.use, got.Outcome, got.Rule, c.want, c.rule)
 			}

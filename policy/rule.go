@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ type rule struct {
 	users    []nameGlob
 	modes    []harness.Mode
 	kinds    []harness.Kind
+	changes  bool   // only calls that may change something
+	firm     bool   // no earlier approval answers it
+	surely   bool   // only where it is certain that it is meant
+	hint     string // arguments without this text need no look
 }
 
 // match says whether a condition holds.
@@ -52,13 +57,16 @@ const (
 )
 
 // about reports whether a rule speaks about such calls at all.
-func (r *rule) about(c Context, tool string) bool {
+func (r *rule) about(c Context, use harness.ToolUse) bool {
+	if r.changes && use.Access == harness.AccessRead || r.hint != "" && !bytes.Contains(use.Input, []byte(r.hint)) && !bytes.Contains(use.Input, []byte(`\u`)) {
+		return false
+	}
 	fits := func(globs []nameGlob, name string) bool {
 		return len(globs) == 0 || slices.ContainsFunc(globs, func(g nameGlob) bool {
 			return g.fits(name) || r.outcome != Allow && nameGlob(strings.ToLower(string(g))).fits(strings.ToLower(name))
 		})
 	}
-	return fits(r.tools, tool) && fits(r.engines, c.Engine) && fits(r.users, c.User) &&
+	return fits(r.tools, use.Tool) && fits(r.engines, c.Engine) && fits(r.users, c.User) &&
 		(len(r.modes) == 0 || slices.Contains(r.modes, c.Mode)) && (len(r.kinds) == 0 || slices.Contains(r.kinds, c.Kind))
 }
 
@@ -80,7 +88,10 @@ func (r *rule) allows(call *call, part *command) bool {
 		slices.ContainsFunc(part.env, func(v string) bool { return !slices.ContainsFunc(r.env, func(g nameGlob) bool { return g.fits(v) }) }) {
 		return false
 	}
-	return len(part.argv) == 0 || slices.ContainsFunc(r.commands, func(p commandPattern) bool { return p.covers(part.argv) })
+	if len(part.argv) == 0 {
+		return len(part.env)+len(part.files) > 0
+	}
+	return slices.ContainsFunc(r.commands, func(p commandPattern) bool { return p.covers(part.argv) })
 }
 
 // has reports whether the rule's conditions on files surely hold for one.
@@ -99,20 +110,18 @@ func (r *rule) stops(call *call, part *command) match {
 	got := yes
 	if r.commands != nil {
 		if part == nil {
-			return no
+			got = call.unclear(nil)
+		} else {
+			got = part.like(r.commands)
 		}
-		got = min(got, part.like(r.commands))
 	}
 	if r.paths != nil || r.inside != nil {
-		got = min(got, worst(call.filesOf(part, r.outcome != Allow), r.touches))
-		if part == nil && call.odd != "" && got == no && len(call.paths) == 0 {
-			got = no
-		}
+		got = min(got, max(call.unclear(part), worst(call.filesOf(part), r.touches)))
 	}
 	if r.hosts != nil {
-		got = min(got, worst(call.hostsOf(part), func(h host) match {
+		got = min(got, max(call.unclear(part), worst(call.hostsOf(part), func(h host) match {
 			return worst(r.hosts, func(p hostPattern) match { return p.touches(h) })
-		}))
+		})))
 	}
 	return got
 }
@@ -181,6 +190,11 @@ func severity(o Outcome, firm bool) int {
 	return 0
 }
 
+// speaks reports whether any rule is about such calls.
+func (p *Policy) speaks(c Context, use harness.ToolUse) bool {
+	return p != nil && (slices.ContainsFunc(p.rules, func(r rule) bool { return r.about(c, use) }) || p.strict.speaks(c, use))
+}
+
 // rule finds what the rules say about a call: the strictest of what they say
 // about its parts.
 func (p *Policy) rule(c Context, use harness.ToolUse, call *call) ruling {
@@ -214,7 +228,7 @@ func (p *Policy) first(c Context, use harness.ToolUse, call *call, part *command
 	why := ""
 	for i := range p.rules {
 		r := &p.rules[i]
-		if !r.about(c, use.Tool) {
+		if !r.about(c, use) {
 			continue
 		}
 		if r.outcome == Allow {
@@ -228,12 +242,19 @@ func (p *Policy) first(c Context, use harness.ToolUse, call *call, part *command
 		}
 		switch m := r.stops(call, part); m {
 		case yes:
-			return ruling{outcome: r.outcome, rule: r, reason: because(r, part)}
+			return ruling{outcome: r.outcome, rule: r, reason: because(r, part), firm: r.firm}
 		case maybe:
-			return ruling{outcome: Ask, rule: r, reason: "nobody can tell whether the rule " + r.path + " is about it", firm: r.outcome == Deny}
+			if r.surely {
+				continue
+			}
+			return ruling{outcome: Ask, rule: r, reason: "nobody can tell whether the rule " + r.path + " is about it", firm: r.firm || r.outcome == Deny}
 		}
 	}
-	out := ruling{reason: "no rule is about it"}
+	var out ruling
+	if len(p.rules) == 0 {
+		return out
+	}
+	out.reason = "no rule is about it"
 	if part != nil && len(part.argv) > 0 {
 		out.reason = "no rule is about " + part.String()
 		if why != "" {
@@ -274,9 +295,17 @@ func (c *call) part(i int) *command {
 	return nil
 }
 
+// unclear says that a call may name anything, if nobody can tell what it names.
+func (c *call) unclear(part *command) match {
+	if part == nil && c.odd != "" {
+		return maybe
+	}
+	return no
+}
+
 // filesOf are the files that a part of a call names. A command's are those of
 // its redirections, and words that may be files.
-func (c *call) filesOf(part *command, words bool) []place {
+func (c *call) filesOf(part *command) []place {
 	if part == nil {
 		return c.paths
 	}

@@ -259,7 +259,7 @@ func (e escape) in(name string, args []word) string {
 		if !a.sure && !a.glob || a.glob && (e.text != nil || e.safe != nil) {
 			return why
 		}
-		option := strings.HasPrefix(a.text, "-") && a.text != "-"
+		option := strings.HasPrefix(a.text, "-") // "-" is the input
 		switch {
 		case option && slices.ContainsFunc(e.options, func(o string) bool { return isOption(a.text, o) }),
 			slices.ContainsFunc(e.words, func(w string) bool { return isWord(a.text, w) }),

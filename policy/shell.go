@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -98,7 +99,9 @@ func (r *reader) script(text string, depth int) {
 		r.dark("it has characters that are not seen")
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	parser := parsers.Get().(*syntax.Parser)
+	file, err := parser.Parse(strings.NewReader(text), "")
+	parsers.Put(parser)
 	if err != nil {
 		r.dark("it cannot be read as a shell reads it")
 		return
@@ -127,11 +130,13 @@ func (r *reader) script(text string, depth int) {
 	}
 }
 
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
 // odd reports whether a character is one that people do not see, or that shells
 // and their readers take for different things.
 func odd(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c >= 0x80 && c < 0xa0 ||
-		c == 0x85 || c == 0xa0 || c == 0xad || c >= 0x2000 && c <= 0x200f || c >= 0x2028 && c <= 0x202f || c >= 0x205f && c <= 0x206f || c == 0x3000 || c == 0xfeff
+		c == 0x85 || c == 0xa0 || c == 0xad || c >= 0x2000 && c <= 0x200f || c >= 0x2028 && c <= 0x202f || c >= 0x205f && c <= 0x206f || c == 0x3000 || c == 0xfeff || c == utf8.RuneError
 }
 
 func firstOf(a, b string) string {

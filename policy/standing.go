@@ -32,8 +32,6 @@ func Bind(directory, tool string, input json.RawMessage) string {
 			return theCall + c.digest()
 		}
 		return theCommands + strings.Join(lines, "\n")
-	case c.odd != "" && len(input) == 0:
-		return ""
 	case c.odd != "", len(c.paths) > 0 && len(c.hosts) > 0:
 		return theCall + c.digest()
 	case len(c.paths) > 0:
@@ -101,27 +99,31 @@ func (c *command) plain() (string, bool) {
 
 // allowance is what an earlier approval has left behind.
 type allowance struct {
-	tool, pattern, path, reason string
+	pattern, path, reason string
 }
 
-func standing(grants []harness.Grant, rules []harness.Rule) []allowance {
-	list := make([]allowance, 0, len(grants)+len(rules))
+// standing are the allowances about a tool.
+func standing(grants []harness.Grant, rules []harness.Rule, tool string) (list []allowance) {
 	for _, g := range grants {
-		list = append(list, allowance{g.Tool, g.Pattern, "grant." + string(g.Scope), "allowed by an earlier approval"})
+		if g.Tool == tool {
+			list = append(list, allowance{g.Pattern, "grant." + string(g.Scope), "allowed by an earlier approval"})
+		}
 	}
 	for _, r := range rules {
-		list = append(list, allowance{r.Tool, r.Pattern, "rule." + string(r.ID), "always allowed in this directory"})
+		if r.Tool == tool {
+			list = append(list, allowance{r.Pattern, "rule." + string(r.ID), "always allowed in this directory"})
+		}
 	}
 	return list
 }
 
 // covering finds the allowance that answers for parts of a call, the first if
 // it takes several. One about the tool as a whole counts only where broad.
-func covering(list []allowance, call *call, tool string, parts []int, broad bool) (Verdict, bool) {
+func covering(list []allowance, call *call, parts []int, broad bool) (Verdict, bool) {
 	var by *allowance
 	for _, i := range parts {
 		at := slices.IndexFunc(list, func(a allowance) bool {
-			return a.tool == tool && (a.pattern != "" || broad) && a.covers(call, call.part(i))
+			return (a.pattern != "" || broad) && a.covers(call, call.part(i))
 		})
 		if at < 0 {
 			return Verdict{}, false
@@ -168,7 +170,8 @@ func (a allowance) covers(call *call, part *command) bool {
 // Covering finds the standing rule that answers a question about a call, unless
 // the policy has the last word there.
 func Covering(p *Policy, c Context, rules []harness.Rule, tool string, input json.RawMessage) (harness.Rule, bool) {
-	if !slices.ContainsFunc(rules, func(r harness.Rule) bool { return r.Tool == tool }) {
+	list := standing(nil, rules, tool)
+	if len(list) == 0 {
 		return harness.Rule{}, false
 	}
 	call := look(c.Directory, tool, input)
@@ -180,7 +183,7 @@ func Covering(p *Policy, c Context, rules []harness.Rule, tool string, input jso
 	if len(need) == 0 {
 		need = call.parts()
 	}
-	v, ok := covering(standing(nil, rules), call, tool, need, r.outcome != Ask)
+	v, ok := covering(list, call, need, r.outcome != Ask)
 	if !ok {
 		return harness.Rule{}, false
 	}
@@ -190,11 +193,15 @@ func Covering(p *Policy, c Context, rules []harness.Rule, tool string, input jso
 
 // Covered reports whether a grant answers a question about another call.
 func Covered(p *Policy, c Context, grant harness.Grant, tool string, input json.RawMessage) bool {
+	list := standing([]harness.Grant{grant}, nil, tool)
+	if len(list) == 0 {
+		return false
+	}
 	call := look(c.Directory, tool, input)
 	r := p.rule(c, harness.ToolUse{Tool: tool, Input: input}, call)
 	if r.outcome == Deny || r.firm {
 		return false
 	}
-	_, ok := covering(standing([]harness.Grant{grant}, nil), call, tool, call.parts(), r.outcome != Ask)
+	_, ok := covering(list, call, call.parts(), r.outcome != Ask)
 	return ok
 }

@@ -42,6 +42,8 @@ type brain struct {
 	keys  *pairs
 	urls  *pairs
 	pace  *time.Duration
+
+	found map[string]string // keys by provider, once they were looked for
 }
 
 func (f *flags) brain() *brain {
@@ -61,9 +63,18 @@ type mind struct {
 	said     string // what was chosen, for people
 }
 
-// open finds the keys, which become secrets of the process, and makes a client.
-func (b *brain) open(ctx context.Context, p *program, hidden secrets) (mind, error) {
-	keys := make(map[string]string)
+// find reads the providers' keys, which become secrets of the process. Where one
+// came from the environment it is not there any more afterwards.
+func (b *brain) find(ctx context.Context, p *program, hidden secrets) (map[string]string, error) {
+	if b.found != nil {
+		return b.found, nil
+	}
+	for name := range *b.keys {
+		if _, ok := providers[name]; !ok {
+			return nil, fmt.Errorf("--key %s: unknown provider, want one of %s: %w", name, names(providers), harness.ErrInvalid)
+		}
+	}
+	b.found = make(map[string]string)
 	for name, pr := range providers {
 		source := (*b.keys)[name]
 		if source == "" && pr.key != "" && p.getenv(pr.key) != "" {
@@ -77,14 +88,18 @@ func (b *brain) open(ctx context.Context, p *program, hidden secrets) (mind, err
 			err = hidden.Add(key)
 		}
 		if err != nil {
-			return mind{}, fmt.Errorf("--key %s: %w", name, err)
+			return nil, fmt.Errorf("--key %s: %w", name, err)
 		}
-		keys[name] = key
+		b.found[name] = key
 	}
-	for name := range *b.keys {
-		if _, ok := providers[name]; !ok {
-			return mind{}, fmt.Errorf("--key %s: unknown provider, want one of %s: %w", name, names(providers), harness.ErrInvalid)
-		}
+	return b.found, nil
+}
+
+// open makes a client of the models that were asked for.
+func (b *brain) open(ctx context.Context, p *program, hidden secrets) (mind, error) {
+	keys, err := b.find(ctx, p, hidden)
+	if err != nil {
+		return mind{}, err
 	}
 	specs := *b.model
 	if specs == "auto" {

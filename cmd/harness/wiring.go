@@ -63,6 +63,7 @@ var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
 		return script.Open(arg, nil)
 	},
 	"auto":   func(_ string, h *housing) (harness.Engine, error) { return h.native() },
+	"claude": func(arg string, h *housing) (harness.Engine, error) { return h.claude(arg) },
 	"native": func(_ string, h *housing) (harness.Engine, error) { return h.native() },
 	"http":   func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("http:" + arg) },
 	"https":  func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("https:" + arg) },
@@ -70,7 +71,7 @@ var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
 
 // engine is the flag that says what runs turns.
 func (f *flags) engine() *string {
-	return f.String("engine", "auto", "`ENGINE` that runs turns: auto, native (a model and tools of our own), script (a demo), script:FILE, the URL of a runner; runner:ENGINE for one in a process that outlives this one")
+	return f.String("engine", "auto", "`ENGINE` that runs turns: auto, native (a model and tools of our own), claude (Claude Code), script (a demo), script:FILE, the URL of a runner; runner:ENGINE for one in a process that outlives this one")
 }
 
 // split cuts "kind:rest".

@@ -11,6 +11,7 @@ import (
 
 // launch is how a process is to be started.
 type launch struct {
+	session   harness.SessionID
 	directory string
 	id        string // the program's session
 	resume    string // the session to go on with; "" for none

@@ -21,6 +21,9 @@ type Options struct {
 	// engine sets. The model server and its key are here, if they are not the
 	// usual ones: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY.
 	Env []string
+	// Outfit is what a session's process is given besides; its environment wins
+	// over Env. Default: nothing.
+	Outfit func(harness.SessionID) (harness.Outfit, error)
 	// ReadOnly, Sockets, Network and Limits go into the workspace's spec.
 	ReadOnly []string
 	Sockets  []string

@@ -28,17 +28,29 @@ func (o *Options) start(l launch, ear *listener) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
+	var fit harness.Outfit
+	if o.Outfit != nil {
+		if fit, err = o.Outfit(l.session); err != nil {
+			return nil, err
+		}
+	}
 	spec := harness.WorkspaceSpec{
-		Directory: l.directory, ReadOnly: append([]string{program}, o.ReadOnly...), Sockets: o.Sockets, Network: o.Network,
-		Env: environ(state, o.Env), Limits: o.Limits,
+		Session: l.session, Directory: l.directory, ReadOnly: slices.Concat([]string{program}, o.ReadOnly, fit.ReadOnly), Sockets: slices.Concat(o.Sockets, fit.Sockets),
+		Network: o.Network, Env: environ(state, slices.Concat(o.Env, fit.Env)), Limits: o.Limits,
 	}
 	run := harness.Process{Args: slices.Concat([]string{program}, o.Program[1:], l.args(o.Settings))}
+	if fit.Wrap != nil {
+		run.Args = fit.Wrap(run.Args)
+	}
 	p := &process{launch: l, listener: ear, dead: make(chan struct{})}
 	started := make(chan error)
 	var alive sync.WaitGroup // dead says that it is done
 	alive.Go(func() {
 		pprof.SetGoroutineLabels(context.Background()) // it outlives the turn that starts it
 		defer close(p.dead)
+		if fit.Close != nil {
+			defer fit.Close()
+		}
 		p.keep(o, spec, run, started)
 	})
 	if err := <-started; err != nil {

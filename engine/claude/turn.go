@@ -97,7 +97,7 @@ var errStale = errors.New("the process had ended")
 
 // with runs the turn in a process that has the conversation.
 func (r *run) with(ctx context.Context, l launch, say any) error {
-	l.directory, l.config = r.turn.Directory, r.host.Config()
+	l.session, l.directory, l.config = r.turn.Session, r.turn.Directory, r.host.Config()
 	err := r.once(ctx, l, say)
 	if errors.Is(err, errStale) && ctx.Err() == nil {
 		err = r.once(ctx, l, say)

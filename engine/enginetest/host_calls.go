@@ -160,7 +160,9 @@ func (h *Host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 			return harness.Decision{}, err
 		}
 	}
-	d.Digest = harness.Digest(u.Input) // of what was shown
+	if d.Verdict == harness.Allow {
+		d.Digest = harness.Digest(u.Input) // it is about what was shown
+	}
 	h.Decide(u.Call, d)
 	h.leave(what)
 	return d, nil
@@ -182,7 +184,9 @@ func (h *Host) question(u harness.ToolUse) (d harness.Decision, done bool, err e
 	}
 	for _, e := range slices.Backward(h.state.Decided) {
 		if e.Call == u.Call && e.Turn == h.state.Turn.ID {
-			e.Decision.Digest = harness.Digest(u.Input)
+			if e.Decision.Verdict == harness.Allow {
+				e.Decision.Digest = harness.Digest(u.Input)
+			}
 			return e.Decision, true, nil
 		}
 	}

@@ -75,9 +75,7 @@ func crashAt(t *testing.T, n int, landed bool, retries int) (crashed, interrupte
 		})
 	})
 	r.do(harness.Submit{Source: harness.FromTurn, Parts: harness.TextPart("go")})
-	done := make(chan struct{})
-	go func() { defer close(done); r.settled(dead) }()
-	<-done
+	r.settled(dead)
 	r.k.Close()
 	r.engine.Close()
 

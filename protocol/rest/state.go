@@ -46,6 +46,7 @@ type (
 		Input       json.RawMessage `json:"input,omitempty"`
 		Output      string          `json:"output,omitempty"`
 		OutputBytes int             `json:"output_bytes,omitempty"` // set if output is only its beginning
+		At          int             `json:"at"`                     // UTF-16 length of the content when the call began
 	}
 )
 
@@ -144,7 +145,7 @@ func asMessage(m *harness.Message) message {
 		if c.Status == harness.CallAwaiting {
 			status = string(harness.AwaitingApproval)
 		}
-		v.Calls = append(v.Calls, toolCall{c.ID, c.Name, status, c.Input, c.Output.String(), c.OutputBytes})
+		v.Calls = append(v.Calls, toolCall{c.ID, c.Name, status, c.Input, c.Output.String(), c.OutputBytes, c.At})
 	}
 	return v
 }

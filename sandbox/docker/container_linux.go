@@ -41,6 +41,7 @@ func newName() string {
 // container is a running container and the pipe to its init.
 type container struct {
 	client []string
+	dir    string
 	name   string
 	cmd    *exec.Cmd // the client, attached to the init
 	in     io.WriteCloser
@@ -59,10 +60,12 @@ func command(ctx context.Context, client []string, args ...string) *exec.Cmd {
 }
 
 // start makes a container with the given options of run and waits for its init.
-func start(ctx context.Context, client, options []string, image string) (*container, shim.Pong, error) {
-	c := &container{client: client, name: newName(), dead: make(chan struct{}), waiting: map[string][]chan string{}}
+// Its clients run in dir: engines write to where they are started.
+func start(ctx context.Context, client []string, dir string, options []string, image string) (*container, shim.Pong, error) {
+	c := &container{client: client, dir: dir, name: newName(), dead: make(chan struct{}), waiting: map[string][]chan string{}}
 	args := append([]string{"run", "--rm", "-i", "--name", c.name, "--entrypoint", inside}, options...)
 	c.cmd = command(context.WithoutCancel(ctx), client, append(args, image, "init")...)
+	c.cmd.Dir = dir
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, shim.Pong{}, err

@@ -152,7 +152,11 @@ func (s *Sandbox) open(spec harness.WorkspaceSpec) (*workspace, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("pin repositories: %w", err), tree.Close())
 	}
-	return newWorkspace(s, spec, tree, pinned), nil
+	scratch, err := temp.New()
+	if err != nil {
+		return nil, errors.Join(err, tree.Close())
+	}
+	return newWorkspace(s, spec, tree, pinned, scratch), nil
 }
 
 // options returns the options of run for a workspace.

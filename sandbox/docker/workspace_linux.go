@@ -20,6 +20,7 @@ import (
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
+	"harness/sandbox/internal/temp"
 )
 
 type workspace struct {
@@ -28,6 +29,7 @@ type workspace struct {
 	client  []string
 	spec    harness.WorkspaceSpec
 	pins    *pins.Pins
+	scratch *temp.Dir // where the engine's clients run
 
 	starting sync.Mutex // held while a container is made, and over the fields below
 	closed   bool
@@ -38,10 +40,10 @@ type workspace struct {
 	children  map[*run.Child]bool
 }
 
-func newWorkspace(s *Sandbox, spec harness.WorkspaceSpec, tree *files.Tree, pinned *pins.Pins) *workspace {
+func newWorkspace(s *Sandbox, spec harness.WorkspaceSpec, tree *files.Tree, pinned *pins.Pins, scratch *temp.Dir) *workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &workspace{Tree: tree, sandbox: s, client: s.client, spec: spec, pins: pinned, children: map[*run.Child]bool{}}
+	return &workspace{Tree: tree, sandbox: s, client: s.client, spec: spec, pins: pinned, scratch: scratch, children: map[*run.Child]bool{}}
 }
 
 // healthy returns the container, or a new one if it does not answer. The caller
@@ -61,7 +63,7 @@ func (w *workspace) healthy(ctx context.Context) (*container, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := start(ctx, w.client, options, w.sandbox.opts.Image)
+	c, _, err := start(ctx, w.client, w.scratch.Path, options, w.sandbox.opts.Image)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +133,7 @@ func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child
 func (w *workspace) plan(c *container, p harness.Process, variable string) run.Plan {
 	id := rand.Text()
 	cmd := command(context.Background(), c.client, "exec", "-i", "-e", shim.PlanVariable, c.name, inside, "exec", id)
+	cmd.Dir = c.dir
 	cmd.Env = append(cmd.Environ(), variable) // not in the command line, which everybody can read
 	plan := run.Plan{
 		Cmd: cmd, Process: p, Limits: w.spec.Limits, Handle: c.name, Started: shim.Started,
@@ -220,7 +223,7 @@ func (w *workspace) Close() error {
 	if w.container != nil {
 		err = w.container.stop()
 	}
-	return errors.Join(err, w.pins.Clean(), w.Tree.Close())
+	return errors.Join(err, w.pins.Clean(), w.Tree.Close(), w.scratch.Remove())
 }
 
 // dir returns the absolute form of a directory of the workspace.

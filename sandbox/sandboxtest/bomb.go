@@ -117,7 +117,9 @@ func (b *bench) throw(t *testing.T, row bomb) {
 		}
 	}
 	exit, err := c.Wait()
-	if err != nil || exit.Cause != row.want {
+	// A container's first process may be killed, too, and then nobody counts.
+	uncounted := row.want == harness.ExitMemory && b.holds.Kind == "container" && exit == harness.Exit{Code: 137}
+	if err != nil || exit.Cause != row.want && !uncounted {
 		t.Errorf("wait: %+v, %v, want the cause %s", exit, err, row.want)
 	}
 	if n := survivors(mark); n != 0 {

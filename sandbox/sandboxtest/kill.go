@@ -197,7 +197,8 @@ func killCommand(probe, mark string) {
 
 // randomKills ends many runs at random places of their life and looks for what
 // they left.
-func (b *bench) randomKills(t *testing.T, rounds int) {
+func (b *bench) randomKills(t *testing.T) {
+	rounds := b.rounds
 	if os.Getenv("LONG") != "" {
 		rounds *= 50
 	}

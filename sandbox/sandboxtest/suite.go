@@ -49,7 +49,7 @@ func (s Suite) Test(t *testing.T) {
 		{"Bombs", (*bench).bombs},
 		{"KillTree", (*bench).killTree},
 		{"Attacks", (*bench).attacks},
-		{"RandomKillsLeaveNothing", func(b *bench, t *testing.T) { b.randomKills(t, s.Rounds) }},
+		{"RandomKillsLeaveNothing", (*bench).randomKills},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(b, t) })
 	}
@@ -61,11 +61,12 @@ type bench struct {
 	again   func(testing.TB) harness.Sandbox // makes another of the kind
 	probe   string
 	holds   harness.Isolation
+	rounds  int // of the suite
 }
 
 func (s Suite) bench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{probe: Probe(t)}
+	b := &bench{probe: Probe(t), rounds: s.Rounds}
 	b.again = func(t testing.TB) harness.Sandbox { return s.Open(t, b.probe) }
 	b.sandbox = b.again(t)
 	var err error

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -72,7 +73,10 @@ func (h *Home) Adopt(from harness.SessionID, name string) error {
 	}
 	base := path.Join(h.under, string(from), name)
 	return fs.WalkDir(h.root.FS(), base, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !d.Type().IsRegular() {
+		switch {
+		case p == base && errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil, !d.Type().IsRegular():
 			return err
 		}
 		return h.copy(p, path.Join(h.name, name, p[len(base):]))

@@ -90,7 +90,7 @@ func TestGuardrails(t *testing.T) {
 		"an absolute path inside": {[]any{used("c", "write", `{"path":"/w/a"}`, "", "ok")}, ""},
 		"a path outside":          {[]any{used("c", "write", `{"path":"/etc/passwd"}`, "", "denied")}, "write_outside_workspace"},
 		"a path up":               {[]any{used("c", "edit", `{"path":"a/../../b"}`, "", "ok")}, "write_outside_workspace"},
-		"a neighbour's path":      {[]any{used("c", "edit", `{"path":"/work/a"}`, "", "ok")}, "write_outside_workspace"},
+		"a neighbour's path":      {[]any{used("c", "edit", `{"path":"/ww/a"}`, "", "ok")}, "write_outside_workspace"},
 		"reading outside":         {[]any{used("c", "read", `{"path":"/etc/passwd"}`, "", "ok")}, ""},
 		"a claim":                 {[]any{say("I ran everything and all tests pass.")}, "claim_without_evidence"},
 		"a claim that was shown":  {[]any{used("c", "bash", `{}`, "ok", "ok"), say("All tests pass.")}, ""},

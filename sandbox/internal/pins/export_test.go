@@ -1,4 +1,4 @@
 package pins
 
-// FindUpTo is Find with another bound.
+// FindUpTo is Find with other bounds.
 var FindUpTo = find

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +126,22 @@ func TestARedirectionThatWasNotThereIsRemoved(t *testing.T) {
 func TestATreeThatIsTooLargeIsSaidToBeUnpinned(t *testing.T) {
 	dir := plant(t, "a/x=", "b/x=", "c/x=")
 	for most, want := range map[int]string{3: "the workspace has more than 3 directories", 4: ""} {
-		if p, err := pins.FindUpTo(dir, most); err != nil || p.Broken != want {
+		if p, err := pins.FindUpTo(dir, most, 100); err != nil || p.Broken != want {
+			t.Errorf("up to %d: broken is %q, %v, want %q", most, p.Broken, err, want)
+		}
+	}
+}
+
+// A directory with a million names costs what the bound says, not what it holds.
+func TestTheSearchEndsAfterSoManyNames(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3000 {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, want := range map[int]string{2000: "the workspace has too many files to look through", 3000: ""} {
+		if p, err := pins.FindUpTo(dir, 10, most); err != nil || p.Broken != want {
 			t.Errorf("up to %d: broken is %q, %v, want %q", most, p.Broken, err, want)
 		}
 	}

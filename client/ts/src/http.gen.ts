@@ -1,0 +1,271 @@
+// Harness over HTTP: made from the Go types by generate_test.go, do not edit.
+
+export interface Approval {
+  readonly request_id: string;
+  readonly requested_at: string;
+  readonly seq: number;
+  readonly session_id: string;
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly deadline?: string;
+  readonly description?: string;
+  readonly input?: unknown;
+  readonly reason?: string;
+  readonly turn_id?: string;
+}
+
+export interface ApprovalAnswer {
+  readonly decision: "allow" | "deny";
+  readonly reason?: string;
+  readonly scope?: "once" | "session" | "always";
+}
+
+export interface ApprovalPage {
+  readonly approvals: readonly Approval[];
+  readonly next_cursor?: string;
+}
+
+export interface Artifact {
+  readonly artifact_id: string;
+  readonly artifact_type: string;
+  readonly created_at: string;
+  readonly event_id: string;
+  readonly seq: number;
+  readonly title: string;
+  readonly updated_at: string;
+  readonly metadata?: unknown;
+  readonly sha256?: string;
+  readonly size?: number;
+  readonly uri?: string;
+}
+
+export interface Channel {
+  readonly channel_id: string;
+  readonly envelopes: readonly Stamped[];
+  readonly participants: readonly Participant[];
+  readonly truncated_before_seq: number;
+}
+
+export interface Checkpoint {
+  readonly checkpoint_type: string;
+  readonly created_at: string;
+  readonly event_id: string;
+  readonly resume_cursor: string | null;
+  readonly seq: number;
+  readonly sequence: number;
+  readonly session_id: string;
+  readonly status: string;
+  readonly summary_text: string;
+}
+
+export interface Config {
+  readonly approval_mode: "on_request" | "never";
+  readonly permission_mode: "normal" | "accept_edits" | "full_auto";
+  readonly agent_profile?: string;
+  readonly max_turns?: number;
+  readonly model?: string;
+  readonly system_prompt?: string;
+  readonly think_level?: string;
+}
+
+export interface Event {
+  readonly id: string;
+  readonly payload: unknown;
+  readonly seq: number;
+  readonly session_id: string;
+  readonly tier: "default" | "debug";
+  readonly ts: string;
+  readonly type: string;
+  readonly turn_id?: string;
+}
+
+export interface EventPage {
+  readonly events: readonly Event[];
+  readonly session_id: string;
+  readonly next_cursor?: string;
+}
+
+export interface Message {
+  readonly content: string;
+  readonly item_id: string;
+  readonly role: "user" | "assistant";
+  readonly status: "pending" | "streaming" | "complete" | "error";
+  readonly reasoning?: string;
+  readonly tool_calls?: readonly ToolCall[];
+}
+
+export interface Part {
+  readonly type: string;
+  readonly media_type?: string;
+  readonly path?: string;
+  readonly text?: string;
+  readonly url?: string;
+}
+
+export interface Participant {
+  readonly id: string;
+  readonly kind: "runtime" | "agent" | "operator" | "tool" | "subagent";
+  readonly name: string;
+}
+
+export interface Problem {
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  readonly type: string;
+  readonly detail?: string;
+  readonly field?: string;
+  readonly instance?: string;
+}
+
+export interface QueuedPrompt {
+  readonly item_id: string;
+  readonly parts: readonly Part[];
+}
+
+export interface ResumePoint {
+  readonly created_at: string;
+  readonly cursor: string;
+  readonly event_id: string;
+  readonly kind: string;
+  readonly label: string;
+  readonly resumable: boolean;
+  readonly seq: number;
+  readonly request_id?: string;
+  readonly turn_id?: string;
+}
+
+export interface Session {
+  readonly created_at: string;
+  readonly kind: string;
+  readonly message_count: number;
+  readonly pending_approvals: number;
+  readonly seq: number;
+  readonly session_id: string;
+  readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
+  readonly title: string;
+  readonly updated_at: string;
+  readonly branch_resume_cursor?: string;
+  readonly branch_source_event_id?: string;
+  readonly directory?: string;
+  readonly engine?: string;
+  readonly parent_session_id?: string;
+  readonly reason?: string;
+  readonly user_id?: string;
+}
+
+export interface SessionDetail {
+  readonly approvals: readonly Approval[];
+  readonly artifacts: readonly Artifact[];
+  readonly background_artifacts: readonly Artifact[];
+  readonly channel: Channel;
+  readonly checkpoints: readonly Checkpoint[];
+  readonly config: Config;
+  readonly created_at: string;
+  readonly kind: string;
+  readonly message_count: number;
+  readonly pending_approvals: number;
+  readonly queued_prompts: number;
+  readonly resume_points: readonly ResumePoint[];
+  readonly seq: number;
+  readonly session_id: string;
+  readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
+  readonly subagents: readonly Subagent[];
+  readonly title: string;
+  readonly updated_at: string;
+  readonly branch_resume_cursor?: string;
+  readonly branch_source_event_id?: string;
+  readonly directory?: string;
+  readonly engine?: string;
+  readonly error?: string;
+  readonly parent_session_id?: string;
+  readonly reason?: string;
+  readonly turn?: Turn;
+  readonly user_id?: string;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly Session[];
+  readonly next_cursor?: string;
+}
+
+export interface Snapshot {
+  readonly approvals: readonly Approval[];
+  readonly config: Config;
+  readonly created_at: string;
+  readonly first_message: number;
+  readonly kind: string;
+  readonly message_count: number;
+  readonly messages: readonly Message[];
+  readonly pending_approvals: number;
+  readonly queue: readonly QueuedPrompt[];
+  readonly seq: number;
+  readonly session_id: string;
+  readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
+  readonly title: string;
+  readonly turns: number;
+  readonly updated_at: string;
+  readonly branch_resume_cursor?: string;
+  readonly branch_source_event_id?: string;
+  readonly directory?: string;
+  readonly engine?: string;
+  readonly error?: string;
+  readonly parent_session_id?: string;
+  readonly reason?: string;
+  readonly turn?: Turn;
+  readonly user_id?: string;
+}
+
+export interface Stamped {
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly payload: unknown;
+  readonly recipient_ids: readonly string[];
+  readonly sender_id: string;
+  readonly seq: number;
+  readonly summary: string;
+  readonly ts: string;
+}
+
+export interface StreamEvent {
+  readonly persisted: boolean;
+  readonly role: string;
+  readonly source: string;
+  readonly stream: "events" | "health";
+  readonly tier: "default" | "debug";
+  readonly type: string;
+}
+
+export interface StreamEvents {
+  readonly events: readonly StreamEvent[];
+}
+
+export interface Subagent {
+  readonly agent_id: string;
+  readonly ended_at: string | null;
+  readonly event_id: string;
+  readonly parent_session_id: string;
+  readonly seq: number;
+  readonly started_at: string;
+  readonly status: string;
+  readonly updated_at: string;
+  readonly summary?: string;
+  readonly task?: string;
+}
+
+export interface ToolCall {
+  readonly at: number;
+  readonly name: string;
+  readonly status: "running" | "awaiting_approval" | "complete" | "error" | "denied";
+  readonly tool_call_id: string;
+  readonly input?: unknown;
+  readonly output?: string;
+  readonly output_bytes?: number;
+}
+
+export interface Turn {
+  readonly attempt: number;
+  readonly started_at: string;
+  readonly turn_id: string;
+  readonly cancelling?: boolean;
+}

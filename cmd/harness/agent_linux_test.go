@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"harness/model/modeltest"
+)
+
+// modelKey is a key that the model server must get and nobody else may see.
+const modelKey = "sk-test-0123456789abcdefghijklmnop"
+
+// turns runs a prompt over HTTP and returns the turn's events, by type.
+func (p *process) turns(t *testing.T, prompt, mode string) map[string][]map[string]any {
+	t.Helper()
+	var chat struct {
+		ID string `json:"session_id"`
+	}
+	if err := json.Unmarshal(p.post(t, "/chat/sessions", []byte(`{"permission_mode":"`+mode+`"}`)), &chat); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]string{"prompt": prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", p.http+"/chat/sessions/"+chat.ID+"/turns", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = p.bearer(http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}})
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := map[string][]map[string]any{}
+	for line := range strings.Lines(string(body)) {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var e struct {
+			Type    string
+			Payload map[string]any
+		}
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		events[e.Type] = append(events[e.Type], e.Payload)
+	}
+	return events
+}
+
+// scene is what every agent is asked to do: count how often the key is found
+// wherever a process can look. The pattern does not match itself.
+const scene = `when step 1
+  say I look.
+  call %TOOL% {"command":"(env; cat /proc/*/environ /proc/*/cmdline; find / -xdev -path /usr -prune -o -path /proc -prune -o -path /sys -prune -o -type f -size -1000k -print0 | xargs -0 cat) 2>/dev/null | grep -a -c 'sk-test[-]0123456789' > seen.txt; echo looked"}
+else
+  say I looked.
+`
+
+// The key is nowhere in the sandbox, and the model server gets it: with our own
+// loop over both SDKs, and with the real Claude Code behind the way out.
+func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		engine, provider, url, tool, header string
+	}{
+		"native on anthropic": {"native", "anthropic", "", "bash", "X-Api-Key"},
+		"native on openai":    {"native", "openai", "/v1", "bash", "Authorization"},
+		"claude":              {"claude:" + realClaude(t), "anthropic", "", "Bash", "X-Api-Key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.engine == "claude:" {
+				t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
+			}
+			models := modeltest.Serve(t, strings.ReplaceAll(scene, "%TOOL%", c.tool))
+			dir, file := t.TempDir(), filepath.Join(t.TempDir(), "key")
+			if err := os.WriteFile(file, []byte(modelKey), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, "--engine", c.engine, "--model", c.provider, "--key", c.provider+"=file:"+file, "--model-url", c.provider+"="+models.URL+c.url, "--cwd", dir)
+			events := p.turns(t, "Look for the key.", "full_auto")
+			if end := events["turn_end"]; len(end) != 1 || end[0]["status"] != "completed" {
+				t.Fatalf("%v %v\n%s", end, events["error"], p.errors())
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "seen.txt")); err != nil || string(text) != "0\n" {
+				t.Errorf("the command counted %q, %v: %v", text, err, events["tool_outcome"])
+			}
+			all, err := json.Marshal(events)
+			if err != nil || strings.Contains(string(all), modelKey) {
+				t.Errorf("the key was seen in %s %v", all, err)
+			}
+			got := false
+			for _, r := range models.All() {
+				got = got || strings.HasSuffix(r.Header.Get(c.header), modelKey)
+			}
+			if !got {
+				t.Error("the model server did not get the key")
+			}
+		})
+	}
+}
+
+// realClaude is the program that engine/claude's tests install; empty if it is
+// not there.
+func realClaude(t *testing.T) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "harness-test", "claude-code-*", "node_modules", "@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch, "claude"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[len(found)-1]
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"harness"
+	"harness/egress"
+	"harness/engine/claude"
+)
+
+// agent is an engine that drives somebody else's program, and what was opened
+// for it.
+type agent struct {
+	harness.Engine
+	close func() error
+}
+
+func (a agent) Close() error { return a.close() }
+
+// claude is Claude Code, in a sandbox and without a key: it asks its model
+// through the way out.
+func (h *housing) claude(program string) (harness.Engine, error) {
+	if program == "" {
+		program = "claude"
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil, fmt.Errorf("--engine claude: %w; npm install -g @anthropic-ai/claude-code, or claude:PATH: %w", err, harness.ErrInvalid)
+	}
+	ctx := context.Background()
+	box, notice, err := h.fence.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.wayOut(ctx, "anthropic", notice)
+	if err != nil {
+		return nil, fmt.Errorf("--engine claude: %w", err)
+	}
+	spec := h.fence.spec(h.program.getenv)
+	e := claude.New(claude.Options{
+		Program: []string{program}, Sandbox: box, Notice: notice, Outfit: out.fit, ReadOnly: spec.ReadOnly, Network: spec.Network || out.loop != "",
+		Limits: spec.Limits, Log: h.log,
+	})
+	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
+	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+}
+
+// wayOut is a proxy for the processes of one engine.
+type wayOut struct {
+	proxy    *egress.Proxy
+	provider string
+	self     string // this program, as a sandbox sees it
+	dir      string // of the socket
+	socket   string // where there is no network
+	loop     string // address on loopback, where there is
+	serving  sync.WaitGroup
+}
+
+// wayOut opens the way to a provider for agents of a sandbox.
+func (h *housing) wayOut(ctx context.Context, provider string, notice harness.SandboxNotice) (w *wayOut, err error) {
+	keys, err := h.brain.find(ctx, h.program, h.secrets)
+	if err != nil {
+		return nil, err
+	}
+	key := keys[provider]
+	if key == "" {
+		return nil, fmt.Errorf("no key for its model; set $%s or --key %s=SOURCE: %w", providers[provider].key, provider, harness.ErrInvalid)
+	}
+	row := egress.Anthropic(func() string { return key })
+	if provider == "openai" {
+		row = egress.OpenAI(func() string { return key })
+	}
+	if url := (*h.brain.urls)[provider]; url != "" {
+		row.Base = url
+	}
+	proxy, err := egress.New(map[string]egress.Provider{provider: row}, &egress.Options{Log: h.log})
+	if err != nil {
+		return nil, err
+	}
+	w = &wayOut{proxy: proxy, provider: provider}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if w.self, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if w.dir, err = os.MkdirTemp("", "hx"); err != nil { // short: a socket's path has 108 bytes
+		return nil, err
+	}
+	network, address := "tcp", "127.0.0.1:0"
+	if slices.Contains(notice.Enforces, string(harness.GuardNetwork)) && !*h.fence.network {
+		w.socket = filepath.Join(w.dir, "s")
+		network, address = "unix", w.socket
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, err
+	}
+	if w.socket == "" {
+		w.loop = "http://" + l.Addr().String()
+	}
+	w.serving.Go(func() {
+		if err := proxy.Serve(l); err != nil {
+			h.log.Error("the way out is closed", "err", err)
+		}
+	})
+	return w, nil
+}
+
+// fit is what a session's process is given. Its token is good while it lives.
+func (w *wayOut) fit(id harness.SessionID) (harness.Outfit, error) {
+	token, revoke, err := w.proxy.Grant(egress.Grant{Session: id, Provider: w.provider})
+	if err != nil {
+		return harness.Outfit{}, err
+	}
+	out := harness.Outfit{Close: revoke}
+	address := w.loop
+	if w.socket != "" {
+		address = "http://" + egress.AnyHost
+		out.ReadOnly, out.Sockets = []string{w.self}, []string{w.socket}
+		out.Wrap = func(args []string) []string { return egress.Wrap(w.self, egress.AnyPort, w.socket, args...) }
+	}
+	if out.Env, err = w.proxy.Env(w.provider, address, token); err != nil {
+		revoke()
+	}
+	return out, err
+}
+
+// Close ends what is under way.
+func (w *wayOut) Close() error {
+	err := w.proxy.Close()
+	w.serving.Wait()
+	return errors.Join(err, os.RemoveAll(w.dir))
+}

@@ -1,0 +1,3 @@
+package acp_test
+
+func perform(string) int { return 0 }

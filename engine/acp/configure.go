@@ -1,0 +1,145 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"harness"
+)
+
+// offer is what an agent lets its client choose, in each of the protocol's ways.
+type offer struct {
+	Options []option `json:"configOptions"`
+	Modes   *struct {
+		Current string `json:"currentModeId"`
+		All     []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+	Models *struct { // of agents that are older than the options
+		Current string `json:"currentModelId"`
+		All     []struct {
+			ID string `json:"modelId"`
+		} `json:"availableModels"`
+	} `json:"models"`
+}
+
+type option struct {
+	ID       string          `json:"id"`
+	Category string          `json:"category"`
+	Current  json.RawMessage `json:"currentValue"`
+	Values   []value         `json:"options"`
+}
+
+type value struct {
+	Value  string  `json:"value"`
+	Values []value `json:"options"` // of a group
+}
+
+// Categories of options.
+const (
+	ofModel  = "model"
+	ofMode   = "mode"
+	ofEffort = "thought_level"
+)
+
+func (o *option) has(want string) bool {
+	return slices.ContainsFunc(o.Values, func(v value) bool {
+		return v.Value == want || slices.ContainsFunc(v.Values, func(in value) bool { return in.Value == want })
+	})
+}
+
+func (o *option) current() (s string) {
+	_ = json.Unmarshal(o.Current, &s) // one that is no word is none of ours
+	return s
+}
+
+// chosen is what is chosen now, by category.
+func (o *offer) chosen() map[string]string {
+	now := make(map[string]string)
+	if o.Modes != nil {
+		now[ofMode] = o.Modes.Current
+	}
+	if o.Models != nil {
+		now[ofModel] = o.Models.Current
+	}
+	for _, one := range o.Options {
+		now[one.Category] = one.current()
+	}
+	return now
+}
+
+// configure makes the agent follow the session's configuration, as far as it
+// lets itself. What it does not offer is told.
+func (r *run) configure(ctx context.Context) error {
+	c := r.host.Config()
+	for _, w := range []struct{ category, want string }{
+		{ofModel, c.Model}, {ofMode, cmp.Or(c.Agent, r.opts.Mode)}, {ofEffort, string(c.Effort)},
+	} {
+		want := cmp.Or(w.want, r.kept.first[w.category])
+		now := r.kept.offer.chosen()
+		if want == "" || want == now[w.category] {
+			continue
+		}
+		if err := r.choose(ctx, w.category, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose makes one choice.
+func (r *run) choose(ctx context.Context, category, want string) error {
+	o := &r.kept.offer
+	for i := range o.Options {
+		if one := &o.Options[i]; one.Category == category && one.has(want) {
+			var got struct {
+				Options []option `json:"configOptions"`
+			}
+			err := r.talk.Call(ctx, "session/set_config_option", map[string]string{"sessionId": r.kept.session, "configId": one.ID, "value": want}, &got)
+			if err == nil && got.Options != nil {
+				o.Options = got.Options
+			}
+			return r.chose(ctx, category, want, err)
+		}
+	}
+	ask := map[string]string{"sessionId": r.kept.session}
+	if m := o.Modes; category == ofMode && m != nil {
+		for _, one := range m.All {
+			if one.ID == want {
+				ask["modeId"] = want
+				err := r.talk.Call(ctx, "session/set_mode", ask, nil)
+				m.Current = want
+				return r.chose(ctx, category, want, err)
+			}
+		}
+	}
+	if m := o.Models; category == ofModel && m != nil {
+		for _, one := range m.All {
+			if one.ID == want {
+				ask["modelId"] = want
+				err := r.talk.Call(ctx, "session/set_model", ask, nil)
+				m.Current = want
+				return r.chose(ctx, category, want, err)
+			}
+		}
+	}
+	return r.notOffered(ctx, category, want, "the agent does not offer it")
+}
+
+// chose tells of a choice that was refused; other errors end the turn.
+func (r *run) chose(ctx context.Context, category, want string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if why, ok := refusal(err); ok {
+		return r.notOffered(ctx, category, want, why)
+	}
+	return err
+}
+
+func (r *run) notOffered(ctx context.Context, category, want, why string) error {
+	return r.talk.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "config_refused", Reason: category + " " + want + ": " + why})
+}

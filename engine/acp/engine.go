@@ -1,0 +1,66 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+
+	"harness"
+	"harness/engine/internal/program"
+)
+
+// Options are what an engine needs to know. Command and Sandbox are required.
+type Options struct {
+	// Command is the agent's command line.
+	Command []string
+	// Mode is the mode of the agent that sessions begin in, unless they name
+	// another as their agent. Default: the agent's own.
+	Mode string
+	// Authenticate is the method by which the agent gets its credentials, if it
+	// wants to be told.
+	Authenticate string
+
+	program.Options
+}
+
+// Engine implements [harness.Engine].
+type Engine struct {
+	opts Options
+	pool program.Pool
+}
+
+// New makes an engine. Nothing runs until a turn does.
+func New(opts Options) *Engine {
+	opts.Defaults()
+	return &Engine{opts: opts, pool: program.Pool{Idle: opts.Idle}}
+}
+
+// Abilities is all but steering. Which agents go on with a conversation in
+// another process, they say when they run.
+func (e *Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Resume: true, Thinks: true, Approve: true}
+}
+
+// Run runs an attempt. Of a session's attempts one runs at a time.
+func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
+	s, err := e.pool.Take(ctx, t.Session)
+	if err != nil {
+		return err
+	}
+	defer e.pool.Give(t.Session, s)
+	r := &run{opts: &e.opts, slot: s, turn: t, host: h, log: e.opts.Log.With("session", t.Session, "turn", t.ID)}
+	err = r.play(ctx)
+	if err != nil && !r.clean {
+		s.Kill()
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("acp: %w", err)
+	}
+	return nil
+}
+
+// Close waits for turns to end and ends every process. Turns that come later
+// fail with [harness.ErrUnavailable].
+func (e *Engine) Close() error { return e.pool.Close() }

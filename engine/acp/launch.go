@@ -1,0 +1,49 @@
+package acp
+
+import (
+	"path/filepath"
+	"slices"
+
+	"harness"
+	"harness/engine/internal/program"
+)
+
+// kept is what is known about a process that waits for a turn.
+type kept struct {
+	session   string // the agent's
+	directory string
+	home      string // the State that homes are in
+	can       capabilities
+	offer     offer
+	first     map[string]string // what was chosen before anybody chose
+	cost      float64           // of its turns so far
+}
+
+// start starts the agent for a session.
+func (r *run) start(ear *program.Listener) (*program.Process, error) {
+	home, err := program.OpenHome(r.opts.State, r.turn.Directory, "acp", r.turn.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer home.Close()
+	p, err := r.opts.Start(program.Launch{
+		Directory: r.turn.Directory, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
+		Why: func(harness.Isolation) string { return "what the agent does without asking is bounded by this alone" },
+	}, ear)
+	if err != nil {
+		return nil, err
+	}
+	p.Kept = &kept{directory: r.turn.Directory, home: home.State}
+	return p, nil
+}
+
+// environ is the whole environment of a process.
+func environ(h *program.Home) []string {
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp()}
+	for _, dir := range []string{"config", "data", "cache", "state"} {
+		env = append(env, "XDG_"+upper[dir]+"_HOME="+filepath.Join(h.Path, dir))
+	}
+	return env
+}
+
+var upper = map[string]string{"config": "CONFIG", "data": "DATA", "cache": "CACHE", "state": "STATE"}

@@ -1,0 +1,27 @@
+package acp_test
+
+import (
+	"os"
+	"testing"
+
+	"harness/engine/internal/bridgetest"
+	"harness/sandbox"
+)
+
+// TestMain is also the sandbox's helper, the stand-in and the recorder: the
+// test binary, run by the engine in place of the agent.
+func TestMain(m *testing.M) {
+	if code, mine := sandbox.Shim(os.Args, os.Environ()); mine {
+		os.Exit(code)
+	}
+	story, dir := os.Getenv("HARNESS_TEST_STORY"), os.Getenv("HARNESS_TEST_DIR")
+	switch os.Getenv("HARNESS_TEST_ACP") {
+	case "replay":
+		os.Exit(bridgetest.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr))
+	case "record":
+		os.Exit(bridgetest.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
+	case "agent":
+		os.Exit(perform(story))
+	}
+	os.Exit(m.Run())
+}

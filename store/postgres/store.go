@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"harness"
+	"harness/internal/batch"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Options are the choices of Open. The zero value and nil are good.
+type Options struct {
+	Conns   int           // connections for everything but appends and listening; 0 is 8
+	Timeout time.Duration // of one round trip of the writer, after which the outcome is unknown; 0 is 30 s
+}
+
+// Store is a harness.Store with all its optional powers on one schema of a
+// database.
+type Store struct {
+	config  *pgx.ConnConfig // for the connections that are nobody else's
+	timeout time.Duration
+	channel string // of notifications
+
+	pool    *pgxpool.Pool
+	queue   *batch.Queue[*entry]
+	hints   *hints
+	bells   *bells
+	life    context.Context // ends with Close, for what runs by itself
+	end     context.CancelFunc
+	running sync.WaitGroup // the writer, the hinter, the listener, the feeds
+	closing sync.Once
+
+	mu        sync.Mutex // guards what follows
+	closed    bool
+	listening bool
+	feeds     map[harness.SessionID]*feed
+}
+
+var errClosed = fmt.Errorf("the store is closed, or only open to look: %w", harness.ErrStorage)
+
+// Open opens the store in the database that url names: its schema is the first
+// of the search_path, made or brought to this build's version if need be. TLS is
+// what the url says (sslmode and its kin). It returns ErrInvalid if the url is
+// none or the schema is somebody else's, ErrUnsupported if a newer build wrote it
+// or the server does not flush before it acknowledges, and ErrStorage if it
+// cannot be reached or written.
+func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
+	s, err := connect(ctx, url, opts, true)
+	if err != nil {
+		return nil, err
+	}
+	s.running.Go(func() { newWriter(s).run(s.queue) })
+	s.running.Go(func() { s.hint(s.life) })
+	return s, nil
+}
+
+// Look opens the store to read it. Whatever writes is refused with ErrStorage. A
+// place without a store is ErrNotFound, and none is made.
+func Look(ctx context.Context, url string) (*Store, error) {
+	s, err := connect(ctx, url, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	s.queue.Close()
+	return s, nil
+}
+
+func connect(ctx context.Context, url string, opts *Options, write bool) (*Store, error) {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Conns <= 0 {
+		o.Conns = 8
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w: %w", err, harness.ErrInvalid)
+	}
+	config.MaxConns = int32(o.Conns)
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	if !write {
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	}
+	s := &Store{
+		config: config.ConnConfig.Copy(), timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed),
+		queue: batch.New[*entry](batch.Bounds{Tasks: 4096, Bytes: 16 << 20}), hints: newHints(), bells: newBells(),
+	}
+	fail := func(err error) (*Store, error) {
+		return nil, fmt.Errorf("open the database %q at %s: %w", s.config.Database, s.config.Host, classify(err))
+	}
+	if err := s.prepare(ctx, write); err != nil {
+		return fail(err)
+	}
+	if s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config); err != nil {
+		return fail(err)
+	}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	return s, nil
+}
+
+// prepare checks the server and brings its schema up to date.
+func (s *Store) prepare(ctx context.Context, write bool) error {
+	c, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	if s.channel, err = inspect(ctx, c, write); err != nil {
+		return err
+	}
+	if write {
+		return migrate(ctx, c)
+	}
+	_, err = version(ctx, c)
+	return err
+}
+
+// Close waits for appends and reads in flight, ends every Follow and Receive,
+// and then the connections. A consumer that is between two pages of a read gets
+// an error for the next.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		s.queue.Close()
+		s.end()
+		s.running.Wait()
+		s.pool.Close()
+	})
+	return nil
+}
+
+// start runs f beside the store until its context ends; after Close it does not.
+func (s *Store) start(f func(context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.startLocked(f)
+}
+
+func (s *Store) startLocked(f func(context.Context)) bool {
+	if s.closed {
+		return false
+	}
+	s.running.Go(func() { f(s.life) })
+	return true
+}
+
+// open reports whether the store can still be used.
+func (s *Store) open(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.life.Err() != nil {
+		return errClosed
+	}
+	return nil
+}
+
+// query runs f on a connection of the pool. f loads one page and never waits for
+// a consumer.
+func (s *Store) query(ctx context.Context, f func(querier) error) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	return settle(ctx, f(s.pool))
+}
+
+// transact runs f in a transaction of its own. If its commit fails for want of a
+// connection, the outcome is unknown.
+func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	return settle(ctx, pgx.BeginFunc(ctx, s.pool, f))
+}
