@@ -48,6 +48,11 @@ var mayImport = map[string][]string{
 	// The engine that owns its loop puts models, tools and what they remember together.
 	"engine/native":   {".", "internal/*", "engine/native/*", "memory", "model", "retrieval", "retrieval/bm25", "tool", "tool/mcp"},
 	"engine/native/*": {".", "tool"},
+	// Engines for programs that speak JSON-RPC keep and hear them in the same way.
+	"engine/codex":            {".", "engine/internal/*"},
+	"engine/acp":              {".", "engine/internal/*"},
+	"engine/internal/program": {"."},
+	"engine/internal/talk":    {".", "engine/internal/program"},
 	// The kernel's client of a runner: the protocol has both ends, the book its processes.
 	"engine/remote": {".", "internal/*", "protocol/runner", "custody"},
 	"custody":       {".", "internal/whole"},
@@ -87,6 +92,7 @@ var mayImport = map[string][]string{
 	// over every protocol, so it needs a real server to play it on.
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
+	"engine/internal/bridgetest": {".", "engine/enginetest", "engine/internal/program", "kernel", "model/modeltest", "sandbox/local", "store/memory"},
 	"model/modeltest":            {"model", "model/wire"},
 	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*", "workspace"},
 	"internal/object/objecttest": {"internal/object"},
@@ -101,7 +107,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
-	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest"}, tests: []string{"*"}},
+	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest", "engine/internal/bridgetest"}, tests: []string{"*"}},
 
 	"github.com/klauspost/compress": {code: []string{"workspace/object"}},
 
@@ -116,7 +122,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"mvdan.cc/sh/v3":                   {code: []string{"policy", "tool"}},
 	"go.yaml.in/yaml/v3":               {code: []string{"policy"}},
 	"golang.org/x/net":                 {code: []string{"tool"}},
-	"golang.org/x/text":                {code: []string{"tool"}},
+	"golang.org/x/text":                {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},

@@ -22,26 +22,41 @@ type limit struct {
 // again grants as much again. What does not add up is granted a little more.
 func again(limit, used float64) float64 { return used + limit }
 
-var limits = []limit{
-	{"min_score", whole(func(p *harness.HealthPolicy) *int64 { return p.MinScore }), func(f *Fold, _ *harness.Tally) float64 { return float64(f.Score()) }, true,
+// The limits that are looked at by themselves, in the order of the table.
+const (
+	minScore = iota
+	runtimeMinutes
+	totalTokens
+	costUSD
+	contextUsage
+	failedCalls
+	loopWarnings
+	planRepeats
+	toolLatency
+	withoutEvidence
+	limitCount
+)
+
+var limits = [limitCount]limit{
+	minScore: {"min_score", whole(func(p *harness.HealthPolicy) *int64 { return p.MinScore }), func(f *Fold, _ *harness.Tally) float64 { return float64(f.Score()) }, true,
 		func(_, used float64) float64 { return used - 10 }, "the score is %v, below %v"},
-	{"runtime_minutes", some(func(p *harness.HealthPolicy) *float64 { return p.RuntimeMinutes }), func(f *Fold, _ *harness.Tally) float64 { return f.Runtime.Minutes() }, false,
+	runtimeMinutes: {"runtime_minutes", some(func(p *harness.HealthPolicy) *float64 { return p.RuntimeMinutes }), func(f *Fold, _ *harness.Tally) float64 { return f.Runtime.Minutes() }, false,
 		again, "it ran for %v minutes; the limit is %v"},
-	{"total_tokens", whole(func(p *harness.HealthPolicy) *int64 { return p.TotalTokens }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.TotalTokens) }, false,
+	totalTokens: {"total_tokens", whole(func(p *harness.HealthPolicy) *int64 { return p.TotalTokens }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.TotalTokens) }, false,
 		again, "it used %v tokens; the limit is %v"},
-	{"cost_usd", some(func(p *harness.HealthPolicy) *float64 { return p.CostUSD }), func(_ *Fold, t *harness.Tally) float64 { return t.CostUSD }, false,
+	costUSD: {"cost_usd", some(func(p *harness.HealthPolicy) *float64 { return p.CostUSD }), func(_ *Fold, t *harness.Tally) float64 { return t.CostUSD }, false,
 		again, "it cost %v US dollars; the limit is %v"},
-	{"context_usage_pct", some(func(p *harness.HealthPolicy) *float64 { return p.ContextUsagePct }), func(f *Fold, _ *harness.Tally) float64 { return f.Context }, false,
+	contextUsage: {"context_usage_pct", some(func(p *harness.HealthPolicy) *float64 { return p.ContextUsagePct }), func(f *Fold, _ *harness.Tally) float64 { return f.Context }, false,
 		func(_, used float64) float64 { return used + 5 }, "the model's window is %v%% full; the limit is %v"},
-	{"failed_tool_calls", whole(func(p *harness.HealthPolicy) *int64 { return p.FailedToolCalls }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.FailedToolCalls) }, false,
+	failedCalls: {"failed_tool_calls", whole(func(p *harness.HealthPolicy) *int64 { return p.FailedToolCalls }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.FailedToolCalls) }, false,
 		again, "%v calls failed; the limit is %v"},
-	{"loop_warnings", whole(func(p *harness.HealthPolicy) *int64 { return p.LoopWarnings }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.LoopWarnings) }, false,
+	loopWarnings: {"loop_warnings", whole(func(p *harness.HealthPolicy) *int64 { return p.LoopWarnings }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.LoopWarnings) }, false,
 		again, "the agent was seen in a loop %v times; the limit is %v"},
-	{"repeated_plan_events", whole(func(p *harness.HealthPolicy) *int64 { return p.RepeatedPlanEvents }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.RepeatedPlanEvents) }, false,
+	planRepeats: {"repeated_plan_events", whole(func(p *harness.HealthPolicy) *int64 { return p.RepeatedPlanEvents }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.RepeatedPlanEvents) }, false,
 		again, "the plan repeated itself %v times; the limit is %v"},
-	{"tool_latency_ms", whole(func(p *harness.HealthPolicy) *int64 { return p.ToolLatencyMS }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.ToolLatencyMS) }, false,
+	toolLatency: {"tool_latency_ms", whole(func(p *harness.HealthPolicy) *int64 { return p.ToolLatencyMS }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.ToolLatencyMS) }, false,
 		func(_, used float64) float64 { return 2 * used }, "a call took %v ms; the limit is %v"},
-	{"events_without_evidence", whole(func(p *harness.HealthPolicy) *int64 { return p.EventsWithoutEvidence }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.EventsWithoutEvidence) }, false,
+	withoutEvidence: {"events_without_evidence", whole(func(p *harness.HealthPolicy) *int64 { return p.EventsWithoutEvidence }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.EventsWithoutEvidence) }, false,
 		again, "%v words or expenses without any result; the limit is %v"},
 }
 
@@ -112,31 +127,26 @@ func (f *Fold) Action() harness.HealthAction {
 }
 
 // bound finds what is used of a limit, and the threshold if there is one.
-func (f *Fold) bound(name string) (used, at float64, ok bool) {
-	t := f.Tally()
-	for i := range limits {
-		if l := &limits[i]; l.name == name {
-			at, ok = f.threshold(l)
-			return l.used(f, &t), at, ok
-		}
-	}
-	return 0, 0, false
+func (f *Fold) bound(i int, t *harness.Tally) (used, at float64, ok bool) {
+	at, ok = f.threshold(&limits[i])
+	return limits[i].used(f, t), at, ok
 }
 
 // pressed is how near a limit is.
-func pressed(f *Fold, name string) level {
+func pressed(f *Fold, i int) level {
 	if f.Policy == nil {
 		return none
 	}
-	used, at, ok := f.bound(name)
+	used, at, ok := f.bound(i, &f.tally)
 	if !ok {
 		return none
 	}
 	return max(when(warn, used >= nearLimit*at), when(critical, used >= at))
 }
 
-func pressure(f *Fold, name, unit string) string {
-	used, at, _ := f.bound(name)
+func pressure(f *Fold, i int, unit string) string {
+	t := f.Tally()
+	used, at, _ := f.bound(i, &t)
 	return fmt.Sprintf("%v of %v %s are used.", round(used, 2), round(at, 2), unit)
 }
 
@@ -242,12 +252,12 @@ func (f *Fold) Next() time.Time {
 	if f.Policy == nil {
 		return next
 	}
-	if _, limit, ok := f.bound("runtime_minutes"); ok {
+	if limit, ok := f.threshold(&limits[runtimeMinutes]); ok {
 		for _, share := range []float64{nearLimit, 1} {
 			at(f.Now.Add(ceil(time.Duration(share*limit*float64(time.Minute)) - f.Runtime)))
 		}
 	}
-	if _, limit, ok := f.bound("tool_latency_ms"); ok {
+	if limit, ok := f.threshold(&limits[toolLatency]); ok {
 		for _, o := range f.Open {
 			at(o.Since.Add(ceil(time.Duration(limit * float64(time.Millisecond)))))
 		}

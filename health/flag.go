@@ -97,16 +97,16 @@ var rows = [flagCount]row{
 	}, func(f *Fold) level { return when(warn, f.Silence >= stalledAfter) }},
 	degradedProvider: {"degraded_provider", func(f *Fold) string { return "The provider is degraded: " + f.Degraded + "." },
 		func(f *Fold) level { return when(warn, f.Degraded != "") }},
-	budgetTokens: {"budget_tokens", func(f *Fold) string { return pressure(f, "total_tokens", "tokens") },
-		func(f *Fold) level { return pressed(f, "total_tokens") }},
-	budgetCost: {"budget_cost", func(f *Fold) string { return pressure(f, "cost_usd", "US dollars") },
-		func(f *Fold) level { return pressed(f, "cost_usd") }},
-	budgetTime: {"budget_time", func(f *Fold) string { return pressure(f, "runtime_minutes", "minutes") },
-		func(f *Fold) level { return pressed(f, "runtime_minutes") }},
+	budgetTokens: {"budget_tokens", func(f *Fold) string { return pressure(f, totalTokens, "tokens") },
+		func(f *Fold) level { return pressed(f, totalTokens) }},
+	budgetCost: {"budget_cost", func(f *Fold) string { return pressure(f, costUSD, "US dollars") },
+		func(f *Fold) level { return pressed(f, costUSD) }},
+	budgetTime: {"budget_time", func(f *Fold) string { return pressure(f, runtimeMinutes, "minutes") },
+		func(f *Fold) level { return pressed(f, runtimeMinutes) }},
 	contextPressure: {"context_pressure", func(f *Fold) string {
 		return fmt.Sprintf("The model's window is %.0f%% full.", f.Context)
 	}, func(f *Fold) level {
-		return max(when(warn, f.Context >= muchContext), when(critical, f.Context >= fullContext), pressed(f, "context_usage_pct"))
+		return max(when(warn, f.Context >= muchContext), when(critical, f.Context >= fullContext), pressed(f, contextUsage))
 	}},
 	toolFailures: {"tool_failures", func(f *Fold) string {
 		return fmt.Sprintf("%d of the last %d calls failed.", f.Tools.failing(), f.Tools.Count)
@@ -188,6 +188,9 @@ func (m *mark) add(seq harness.Seq) {
 // events that a flag came from begin with what was touched before it rose, as
 // far as it is remembered.
 func (f *Fold) judge(touched flags) {
+	if f.Policy != nil {
+		f.tally = f.Tally()
+	}
 	for i := range rows {
 		m := &f.Flags[i]
 		now := rows[i].level(f)

@@ -8,7 +8,10 @@ import (
 
 // Fold is what a session's events add up to, as far as its health goes. It has
 // one owner; give others a [Fold.Clone].
-type Fold struct{ memory }
+type Fold struct {
+	memory
+	tally harness.Tally // while it is judged
+}
 
 // memory is all that a fold remembers. Its JSON form is stored.
 type memory struct {
@@ -98,7 +101,7 @@ const (
 
 // New is the fold of an empty log, under a policy; nil bounds nothing.
 func New(policy *harness.HealthPolicy) *Fold {
-	return &Fold{memory{Version: Version, Policy: policy}}
+	return &Fold{memory: memory{Version: Version, Policy: policy}}
 }
 
 // Apply folds one event. It is total, and costs the same in any history. The

@@ -24,11 +24,10 @@ const (
 type key uint64
 
 func keyOf(text string, raw json.RawMessage) key {
-	h := sha256.New()
-	h.Write([]byte(text))
-	h.Write([]byte{0})
-	h.Write(raw)
-	return key(binary.LittleEndian.Uint64(h.Sum(nil)))
+	b := make([]byte, 0, 512) // most fit
+	b = append(append(append(b, text...), 0), raw...)
+	sum := sha256.Sum256(b)
+	return key(binary.LittleEndian.Uint64(sum[:]))
 }
 
 // loop is what the detectors remember of the turn since a person last spoke.

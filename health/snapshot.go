@@ -148,8 +148,9 @@ func (f *Fold) flags() []Flag {
 }
 
 func (f *Fold) budgets() Budgets {
-	of := func(name string, digits int, unknown bool) Budget {
-		used, at, ok := f.bound(name)
+	t := f.Tally()
+	of := func(i, digits int, unknown bool) Budget {
+		used, at, ok := f.bound(i, &t)
 		b := Budget{Used: round(used, digits), Unknown: unknown}
 		if ok {
 			b.Limit, b.Ratio = new(round(at, 4)), new(round(used/at, 3))
@@ -157,8 +158,8 @@ func (f *Fold) budgets() Budgets {
 		return b
 	}
 	return Budgets{
-		of("runtime_minutes", 1, false), of("total_tokens", 0, f.Blind), of("cost_usd", 6, f.Unpriced || f.Blind || f.Tree.total().Unpriced),
-		of("context_usage_pct", 1, !f.HasPct),
+		of(runtimeMinutes, 1, false), of(totalTokens, 0, f.Blind), of(costUSD, 6, f.Unpriced || f.Blind || f.Tree.Total.Unpriced),
+		of(contextUsage, 1, !f.HasPct),
 	}
 }
 

@@ -2,6 +2,7 @@ package health
 
 import (
 	"math"
+	"slices"
 
 	"harness"
 )
@@ -59,9 +60,10 @@ func (f *Fold) seeUsage(p *harness.Usage) flags {
 // tree is the work of the sessions below: of each its last tally, and of those
 // that are forgotten their sum.
 type tree struct {
-	Sum  harness.Tally `json:"sum"`
-	Each []below       `json:"each,omitempty"`
-	Seen int64         `json:"seen,omitempty"`
+	Sum   harness.Tally `json:"sum"`
+	Each  []below       `json:"each,omitempty"`
+	Seen  int64         `json:"seen,omitempty"`
+	Total harness.Tally `json:"total"` // of all
 }
 
 type below struct {
@@ -72,25 +74,19 @@ type below struct {
 const maxBelow = 64
 
 func (t *tree) tell(id string, now harness.Tally) {
-	for i := range t.Each {
-		if t.Each[i].ID == id {
-			t.Each[i].Tally = now
-			return
+	if i := slices.IndexFunc(t.Each, func(b below) bool { return b.ID == id }); i >= 0 {
+		t.Each[i].Tally = now
+	} else {
+		t.Seen++
+		if len(t.Each) == maxBelow {
+			t.Sum = add(t.Sum, t.Each[0].Tally)
 		}
+		t.Each = remember(t.Each, below{id, now}, maxBelow)
 	}
-	t.Seen++
-	if len(t.Each) == maxBelow {
-		t.Sum = add(t.Sum, t.Each[0].Tally)
-	}
-	t.Each = remember(t.Each, below{id, now}, maxBelow)
-}
-
-func (t *tree) total() harness.Tally {
-	sum := t.Sum
+	t.Total = t.Sum
 	for i := range t.Each {
-		sum = add(sum, t.Each[i].Tally)
+		t.Total = add(t.Total, t.Each[i].Tally)
 	}
-	return sum
 }
 
 func add(a, b harness.Tally) harness.Tally {
@@ -105,7 +101,7 @@ func add(a, b harness.Tally) harness.Tally {
 // Tally is what the session and those below it came to so far. The latency and
 // what went without evidence are the worst of them, all else adds up.
 func (f *Fold) Tally() harness.Tally {
-	return add(f.Tree.total(), harness.Tally{
+	return add(f.Tree.Total, harness.Tally{
 		TotalTokens: f.Tokens.total(), CostUSD: f.Cost.total(), Unpriced: f.Unpriced, FailedToolCalls: f.Tools.Failed,
 		LoopWarnings: f.Loop.Warnings, RepeatedPlanEvents: f.Plan.Repeats, ToolLatencyMS: f.latency(), EventsWithoutEvidence: f.Evidence.Without,
 	})

@@ -221,7 +221,7 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 		receipt.Turn = m.state.Turn.ID
 	}
 	if d.Verdict == harness.Allow && d.Scope != harness.Once {
-		m.cascade(now, a, d, rule)
+		m.cascade(now, d, rule)
 	}
 	if d.Verdict == harness.Deny {
 		m.refuseBudget(now, a, d.Actor)
@@ -238,13 +238,13 @@ func (m *machine) askedAgain(a harness.Approval) bool {
 	})
 }
 
-// cascade releases other open approvals that the allowance covers which an
-// answer left behind.
-func (m *machine) cascade(now time.Time, answered harness.Approval, d harness.Decision, rule harness.RuleID) {
+// cascade releases other open approvals that are covered now that an answer has
+// left an allowance behind.
+func (m *machine) cascade(now time.Time, d harness.Decision, rule harness.RuleID) {
 	d.Source, d.Reason = harness.ByCascade, "covered by another approval"
-	left := harness.Grant{Tool: answered.Tool, Scope: d.Scope, Pattern: policy.Bind(m.state.Directory, answered.Tool, answered.Input)}
+	rules := m.rules()
 	for i := 0; i < len(m.state.Pending); {
-		if a := m.state.Pending[i]; policy.Covered(m.policy, m.about(), left, a.Tool, a.Input) {
+		if a := m.state.Pending[i]; policy.Covered(m.policy, m.about(), m.state.Grants, rules, a.Tool, a.Input) {
 			m.apply(now, a, d, rule)
 			continue
 		}

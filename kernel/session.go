@@ -38,6 +38,7 @@ type session struct {
 	cause    error              // why the turn was told to end
 	save     saving
 	filing   filing
+	hushed   bool          // the engine was told to stop
 	mail     *mail         // from the sessions below
 	told     harness.Tally // to the one above
 	settling bool
@@ -81,7 +82,8 @@ func (s *session) loop(ctx context.Context) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
 	drain, leaving := s.drain, false
-	var away chan error // whoever waits for the end
+	var away chan error       // whoever waits for the end
+	var look <-chan time.Time // whether the run goes on without us
 	if s.m.draining {
 		drain = nil // woken since: whoever did it wants something
 	}
@@ -98,6 +100,12 @@ func (s *session) loop(ctx context.Context) {
 		quiet := s.m.quiet() && s.host == nil && !s.save.busy
 		if leaving && (quiet || s.m.stands()) {
 			return
+		}
+		if leaving && look == nil {
+			if s.goesOn(ctx) {
+				return
+			}
+			look = time.After(lookAgain)
 		}
 		switch busy := s.m.state.Turn != nil || len(s.m.state.Queue) > 0; {
 		case away != nil && busy:
@@ -130,6 +138,9 @@ func (s *session) loop(ctx context.Context) {
 			continue
 		case <-drain:
 			in, drain, leaving = drained{}, nil, true
+		case <-look:
+			look = nil
+			continue
 		case <-tick.C:
 			in = ticked{}
 		case <-s.rung:
@@ -182,6 +193,7 @@ func (s *session) settle() {
 	if s.host != nil {
 		s.cause = harness.ErrShutdown
 		s.stop()
+		s.hushed = true
 	}
 	giveUp := time.NewTimer(s.k.opts.CancelGrace)
 	defer giveUp.Stop()
@@ -216,9 +228,10 @@ func (s *session) settle() {
 	s.k.forget(s)
 }
 
-// mayReport is the engine's channel, or none while it must wait.
+// mayReport is the engine's channel, or none while it must wait: also between
+// the decision to hold its turn and the word to it.
 func (s *session) mayReport() <-chan input {
-	if s.m.full() {
+	if s.m.full() || s.m.holding && !s.hushed {
 		return nil
 	}
 	return s.reports
@@ -268,6 +281,7 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 		case stop:
 			if s.host != nil && s.host.turn == e.turn {
 				s.stop()
+				s.hushed = true
 			}
 		case steer:
 			if s.host != nil && s.host.turn == e.turn {
@@ -304,7 +318,7 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 		h.clean = newCleaner(s.k.opts.Redact, nil)
 	}
 	h.config.Store(&t.Config)
-	s.host, s.cause = h, harness.ErrNotRunning
+	s.host, s.cause, s.hushed = h, harness.ErrNotRunning, false
 	s.stop = func() { cancel(s.cause) }
 	go func() {
 		defer cancel(nil)
@@ -322,9 +336,23 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 
 // survives reports whether a run goes on that the log knows as under way.
 func (s *session) survives(ctx context.Context) bool {
-	if s.m.state.Turn == nil || s.m.draining {
-		return false
-	}
+	return s.m.state.Turn != nil && !s.m.draining && s.outlives(ctx)
+}
+
+// lookAgain is how often a session that is to end asks whether its run would go
+// on: one that has just begun may not be there yet.
+const lookAgain = time.Second
+
+// goesOn reports whether the engine's run goes on when the session ends, and
+// nobody has told it to stop.
+func (s *session) goesOn(ctx context.Context) bool {
+	t := s.m.state.Turn
+	return s.host != nil && t != nil && t.ID == s.host.turn && !t.Cancelling && !s.m.holding && !s.m.keep.busy() && s.outlives(ctx)
+}
+
+// outlives asks the engine whether the open turn's run can be followed by
+// another process.
+func (s *session) outlives(ctx context.Context) bool {
 	engine, err := s.k.engine(s.m.state.Engine)
 	if err != nil {
 		return false

@@ -165,3 +165,110 @@ func TestAShutdownLeavesTheRunAlone(t *testing.T) {
 		}
 	})
 }
+
+// Nobody waits for a run that goes on by itself.
+func TestADrainLeavesARunThatOutlivesTheServerAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone bool
+		take time.Duration
+	}{"a run that survives": {false, 0}, "one that does not": {true, 5 * beat}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				run := song()
+				run.gone = c.gone
+				r := newRig(t, "", nil)
+				r.bootWith(r.mem, run, nil)
+				r.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+				r.submit("sing")
+				pass(3 * beat)
+				began := time.Now()
+				if err := r.k.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began).Round(beat); took > c.take {
+					t.Errorf("the drain took %s", took)
+				}
+				next := r.lose(run, nil)
+				if got := next.conversation(next.rest()); got != "user:sing(complete) assistant:one two three(complete)" || run.stops != 0 {
+					t.Errorf("%s, told %d times", got, run.stops)
+				}
+			})
+		})
+	}
+}
+
+// A run that has only just begun when the drain does is found a moment later.
+func TestADrainLooksAgainForARunThatBegins(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := song()
+		run.frames = append(run.frames, &harness.Token{Text: "four"})
+		for range 100 {
+			run.frames = append(run.frames, &harness.Usage{InputTokens: 1})
+		}
+		run.gone = true
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, run, nil)
+		r.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+		r.submit("sing")
+		time.AfterFunc(beat, func() { run.gone = false })
+		began := time.Now()
+		if err := r.k.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 2*time.Second || run.stops != 0 {
+			t.Errorf("the drain took %s, told %d times", took, run.stops)
+		}
+	})
+}
+
+// What a cancelled run does until it ends is still heard.
+func TestADrainWaitsForARunThatWasToldToEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, slow{song()}, nil)
+		r.submit("sing")
+		synctest.Wait()
+		r.do(harness.Cancel{})
+		if err := r.k.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c := r.lose(song(), nil)
+		if st := c.state(); st.Turn != nil || st.Status != harness.Idle {
+			t.Errorf("%s %+v", st.Status, st.Turn)
+		}
+	})
+}
+
+// slow is a tape that takes a while to stop.
+type slow struct{ *tape }
+
+func (s slow) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
+	err := s.tape.Run(ctx, t, h)
+	time.Sleep(beat) // sleep: the bubble's clock
+	return err
+}
+
+// A checkpoint says where in the log it is, whoever tells of it.
+func TestACheckpointThatIsFollowedKnowsItsPlace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, &tape{frames: []harness.Payload{
+			&harness.Token{Text: "one"}, &harness.SessionCheckpoint{CheckpointType: "engine", Status: "saved", EngineRef: "ref"},
+		}}, nil)
+		r.submit("sing")
+		if st := r.rest(); st.EngineRef != "ref" {
+			t.Errorf("the reference is %q", st.EngineRef)
+		}
+		found := 0
+		for _, e := range r.log() {
+			if p, ok := e.Payload.(*harness.SessionCheckpoint); ok {
+				if found++; p.Sequence != int(e.Seq) || p.SessionID != e.Session {
+					t.Errorf("event %d of %s is %+v", e.Seq, e.Session, p)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d checkpoints", found)
+		}
+	})
+}

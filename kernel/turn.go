@@ -115,6 +115,10 @@ func (m *machine) emit(now time.Time, in emitted) {
 		told := *p
 		told.Tally = nil // the kernel counts by itself
 		m.stage(now, &told)
+	case *harness.SessionCheckpoint:
+		told := *p
+		told.SessionID, told.Sequence = m.state.Session, int(m.state.Seq+1)
+		m.stage(now, &told)
 	default:
 		m.stage(now, in.payload)
 	}
@@ -431,8 +435,10 @@ func (m *machine) tick(now time.Time) {
 		switch t := m.state.Turn; {
 		case t != nil && t.Cancelling:
 			m.endTurn(now, harness.TurnCancelled, "abandoned")
-		case t != nil && held:
-			m.stopped(now, m.unsaid())
+		case t != nil && held: // another attempt could not be told from it
+			m.enqueue(now, m.unsaid())
+			m.stage(now, &harness.Failure{Message: "the engine did not stop when its turn was held", Code: "abandoned"})
+			m.endTurn(now, harness.TurnError, "abandoned")
 		}
 	}
 	m.pulse(now)

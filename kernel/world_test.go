@@ -79,7 +79,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	}
 	retries := w.rng.IntN(3)
 	first := harness.NewEvent("ses_w", 1, w.now, "", &harness.SessionState{
-		SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &retries, Directory: "/w",
+		SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &retries, Directory: "/w", Policy: w.bounds(1),
 	})
 	w.log = []harness.Event{first}
 	w.boot()
@@ -136,6 +136,32 @@ func (w *world) boot() {
 	w.checkReleased()
 }
 
+// bounds is a health policy, in some worlds: so many of what their engines do
+// wrong.
+func (w *world) bounds(n int64) *harness.SessionPolicy {
+	switch w.seed % 5 {
+	case 1:
+		return &harness.SessionPolicy{Health: &harness.HealthPolicy{LoopWarnings: &n}}
+	case 2:
+		return &harness.SessionPolicy{Health: &harness.HealthPolicy{FailedToolCalls: &n, Action: harness.PauseSession}}
+	}
+	return nil
+}
+
+// checkHealth: what the machine thinks of the session is what its log tells.
+func (w *world) checkHealth() {
+	if w.flight != nil || len(w.m.batch.drafts) > 0 {
+		return
+	}
+	told := health.New(nil)
+	for _, e := range w.log {
+		told.Apply(e)
+	}
+	if got, want := string(w.m.health.AppendJSON(nil)), string(told.AppendJSON(nil)); got != want {
+		w.failf("the machine's health is\n%s\nthe log's\n%s", got, want)
+	}
+}
+
 // ruling reports whether the world's store keeps rules.
 func (w *world) ruling() bool { return w.seed%4 != 3 }
 
@@ -169,6 +195,7 @@ func (w *world) step(in input) {
 		}
 	}
 	w.carryOut(r)
+	w.checkHealth()
 }
 
 // checkReleased: no question is left that a rule answers, once the machine has
@@ -263,6 +290,9 @@ func (w *world) effect(e effect) {
 		}
 		if !w.asking() {
 			w.checkKept(e.turn.ID, "the engine was started")
+		}
+		if w.m.held() {
+			w.failf("turn %s started though it is held", e.turn.ID)
 		}
 		if _, ok := w.filing.(rewind); ok {
 			w.failf("turn %s started during a rewind", e.turn.ID)
@@ -488,7 +518,11 @@ func (w *world) clientAct() {
 		cmd = a
 	case 9:
 		mode := []harness.Mode{harness.Normal, harness.Normal, harness.AcceptEdits, "nonsense"}[w.rng.IntN(4)]
-		cmd = harness.Configure{Patch: harness.ConfigPatch{PermissionMode: &mode}}
+		patch := harness.ConfigPatch{PermissionMode: &mode}
+		if p := w.bounds(int64(len(w.log))/8 + 1); p != nil && w.rng.IntN(2) == 0 { // a limit is raised
+			patch.Health = p.Health
+		}
+		cmd = harness.Configure{Patch: patch}
 	case 10:
 		cmd = harness.Pause{}
 	case 11:
@@ -642,7 +676,7 @@ func (w *world) checkLog() {
 			w.failf("call %s has no outcome", c)
 		}
 	}
-	if st.Turn != nil && len(st.Pending) == 0 {
+	if st.Turn != nil && len(st.Pending) == 0 && (st.Status != harness.Paused || w.bounds(1) == nil) {
 		w.failf("at rest in turn %s without a question", st.Turn.ID)
 	}
 	if st.Turn == nil && len(st.Pending) > 0 {

@@ -14,7 +14,8 @@ const WorkspaceFile = ".harness/policy.yaml"
 // it is an exception from its own rules, never from others. If the server trusts
 // the directory, its rules come after the server's like any others.
 //
-// No rule and no earlier approval lets a call change that file unasked.
+// No rule and no earlier approval lets a call that names a file beside it, in
+// .harness, change that unasked.
 func Join(server, workspace *Policy, directory string) *Policy {
 	p := &Policy{}
 	if server != nil {
@@ -56,10 +57,11 @@ func Unreadable(name string, err error) *Policy {
 	}}}
 }
 
-// guard asks before the rules themselves are changed.
+// guard asks before a call changes what is kept beside the workspace's files:
+// its rules, what "always" has allowed, its sessions.
 var guard = rule{
-	outcome: Ask, path: "builtin#rules", reason: "it may change the rules of the workspace", source: ByFile, changes: true, firm: true, surely: true, hint: "policy",
-	paths: []pathPattern{mustPattern("./" + WorkspaceFile)},
+	outcome: Ask, path: "builtin#rules", reason: "it may change the rules and sessions of the workspace", source: ByFile, changes: true, firm: true, surely: true, hint: ".harness",
+	paths: []pathPattern{mustPattern("./.harness/**")},
 }
 
 func mustPattern(s string) pathPattern {

@@ -70,6 +70,9 @@ func Decide(p *Policy, c Context, grants []harness.Grant, rules []harness.Rule, 
 		call = look(c.Directory, use.Tool, use.Input)
 		r = p.rule(c, use, call)
 	}
+	if r.reason == "" && p != nil && len(p.rules) > 0 {
+		r.reason = "no rule is about it"
+	}
 	v := decide(r, c, list, use, call)
 	if v.Outcome == Ask && p != nil && c.Kind == harness.Background {
 		v.Wait = p.unattended.deadline

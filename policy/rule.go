@@ -254,7 +254,6 @@ func (p *Policy) first(c Context, use harness.ToolUse, call *call, part *command
 	if len(p.rules) == 0 {
 		return out
 	}
-	out.reason = "no rule is about it"
 	if part != nil && len(part.argv) > 0 {
 		out.reason = "no rule is about " + part.String()
 		if why != "" {

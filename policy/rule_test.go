@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +201,7 @@ func TestAWorkspaceCanOnlyBeStricter(t *testing.T) {
 		{"bash ls docs", "ask p.yaml#3", "allow p.yaml#2"},
 		{"bash git status", "ask mode.normal", "allow p.yaml#1"},
 		{"write .harness/policy.yaml", "ask builtin#rules", "ask builtin#rules"},
+		{"write .harness/rules.jsonl", "ask builtin#rules", "ask builtin#rules"},
 		{"bash cp x .harness/policy.yaml", "ask builtin#rules", "ask builtin#rules"},
 		{"bash echo x > .harness/policy.yaml", "ask builtin#rules", "ask builtin#rules"},
 		{"read .harness/policy.yaml", "allow access.read", "allow access.read"},
@@ -226,6 +228,32 @@ func TestAWorkspaceCanOnlyBeStricter(t *testing.T) {
 		broken := policy.Join(server, policy.Unreadable(policy.WorkspaceFile, harness.ErrCorrupt), directory)
 		if v := tryIn(t, broken, full, "write a"); v.Outcome != policy.Ask || v.Source != policy.ByWorkspace {
 			t.Errorf("with rules that cannot be read: %+v", v)
+		}
+	}
+}
+
+// The sample and the page about policy have files that can be read, and do what
+// they say.
+func TestTheFilesOfTheDocumentationCanBeRead(t *testing.T) {
+	sample, err := os.ReadFile("../docs/harness.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	inPage, _, _ := strings.Cut(rest, "```")
+	for name, text := range map[string]string{"sample": string(sample), "page": inPage} {
+		p := read(t, text)
+		for call, want := range map[string]policy.Outcome{
+			"read .env": policy.Deny, "bash git push origin": policy.Ask, "bash git push --force": policy.Deny, "bash go test ./...": policy.Allow, "bash CI=1 npm test": policy.Allow, "bash npm test && rm -rf /": map[string]policy.Outcome{"sample": policy.Ask, "page": policy.Deny}[name],
+			"fetch https://pkg.go.dev/x": policy.Allow, "fetch https://example.com": policy.Ask, "bash ls && cd src && git status": policy.Allow,
+		} {
+			if v := try(t, p, call); v.Outcome != want {
+				t.Errorf("%s: %s: %s by %s, want %s", name, call, v.Outcome, v.Rule, want)
+			}
 		}
 	}
 }

@@ -220,7 +220,10 @@ const maxCarried = 32
 
 // carried takes words that may be a command.
 func (r *reader) carried(argv []word, depth int) {
-	if depth >= maxNested {
+	switch {
+	case len(r.commands) > maxCommands:
+		return
+	case depth >= maxNested:
 		r.dark("it has commands in commands in commands")
 		return
 	}
@@ -231,9 +234,7 @@ func (r *reader) carried(argv []word, depth int) {
 		return
 	}
 	name := strings.ToLower(path.Base(argv[0].text))
-	if len(r.commands) <= maxCommands {
-		r.commands = append(r.commands, c)
-	}
+	r.commands = append(r.commands, c)
 	if !slices.Contains(carriers, name) { // its own words are looked at already
 		r.inside(name, argv[1:], depth+1)
 	}

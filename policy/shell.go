@@ -89,6 +89,8 @@ func (r *reader) dark(why string) {
 // script reads a line. What is not an ordinary line of text is not read.
 func (r *reader) script(text string, depth int) {
 	switch {
+	case len(r.commands) > maxCommands:
+		return
 	case depth > maxNested:
 		r.dark("it has lines in lines in lines")
 		return
@@ -97,6 +99,9 @@ func (r *reader) script(text string, depth int) {
 		return
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, odd):
 		r.dark("it has characters that are not seen")
+		return
+	case strings.Contains(text, "\\\n") && strings.Contains(text, "#"): // a comment ends there for shells, not for the parser
+		r.dark("it has a comment that nobody can tell the end of")
 		return
 	}
 	parser := parsers.Get().(*syntax.Parser)
@@ -174,6 +179,8 @@ func (r *reader) node(node syntax.Node, depth int) string {
 		}
 	case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause, *syntax.CStyleLoop, *syntax.TestClause:
 		return "it computes"
+	case *syntax.TimeClause: // a word or a program, by where it stands
+		return "it measures time"
 	case *syntax.CoprocClause:
 		return "it runs a coprocess"
 	case *syntax.ProcSubst:
@@ -181,7 +188,7 @@ func (r *reader) node(node syntax.Node, depth int) string {
 	case *syntax.ArrayExpr, *syntax.ExtGlob:
 		return "it has lists or patterns of patterns"
 	case *syntax.File, *syntax.Comment, *syntax.CallExpr, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause,
-		*syntax.BinaryCmd, *syntax.FuncDecl, *syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause, *syntax.Assign, *syntax.Redirect,
+		*syntax.BinaryCmd, *syntax.FuncDecl, *syntax.CaseClause, *syntax.CaseItem, *syntax.Assign, *syntax.Redirect,
 		*syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, nil:
 	default:
 		return "it has syntax that is not known here"

@@ -24,7 +24,7 @@ rules:
 // with any arguments: nobody can tell before it runs what it will run.
 var tricky = []string{
 	// Another command beside an allowed one.
-	"npm test && rm -rf /", "npm test; rm -rf /", "npm test | rm -rf /", "npm test || rm -rf /", "npm test & rm -rf /", "rm -rf / && npm test", "npm test\nrm -rf /", "npm test \\\n&& rm -rf /", "! rm -rf /",
+	"npm test && rm -rf /", "ls #\\\nrm -rf /", "npm test; rm -rf /", "npm test | rm -rf /", "npm test || rm -rf /", "npm test & rm -rf /", "rm -rf / && npm test", "npm test\nrm -rf /", "npm test \\\n&& rm -rf /", "! rm -rf /",
 	"(npm test; rm -rf /)", "{ npm test; rm -rf /; }", "if true; then rm -rf /; fi", "while true; do rm x; done", "case x in x) rm -rf /;; esac", "f() { rm -rf /; }; true", "ls() { rm -rf /; }; ls", "time rm -rf /", "echo a |& rm b",
 	"for f in a b; do rm x; done", "until rm x; do true; done",
 	// Substitution.
@@ -54,7 +54,7 @@ var tricky = []string{
 	// What looks like something else.
 	"lѕ -l", "ls\u00a0-l", "ls\u200b", "ls -l\u202e", "npm\u2003test", "ls\r\nrm x", "ls\rrm x", "ls\x00rm", "ls \x1b[2K", "LS", "./ls", "/tmp/ls", "ls\u2028rm x", "\ufeffls",
 	// What cannot be read.
-	"ls (", "ls 'x", "if", "ls )", "ls *(e:'rm x':)", "", "   ", "# nothing", "function", "ls &&", "<<EOF",
+	"ls (", "ls 'x", "if", "ls )", "ls *(e:'rm x':)", "", "   ", "# nothing", "function", "ls # a comment \\\nrm -rf /", "ls &&", "time ls", "ls | time ls", "<<EOF", "ls\\",
 }
 
 func TestTrickyShellNeverWidensAnAllow(t *testing.T) {
@@ -70,8 +70,8 @@ func TestTrickyShellNeverWidensAnAllow(t *testing.T) {
 // plain are lines that are allowed: every command in them is, word for word.
 var plain = []string{
 	"npm test", "npm test -- --watch", "ls -la src", "ls 'a b' \"c d\"", "ls a\\ b", "npm test && ls", "ls | grep x", "(ls)", "{ ls; }", "! ls", "ls; pwd", "ls\npwd", "if true; then ls; fi", "ls & pwd", "true || ls",
-	"f() { ls; }; true", "CI=1 npm test", "TEST_A=x TEST_B='y z' npm test", "CI=1; ls", "export CI=1; ls", "ls > /dev/null", "ls 2>&1", "ls >/dev/null 2>&1", "ls > out/a.txt", "ls >> out/a/b", "cat < out/a", "cat <<EOF\nhello $USER\nEOF", "cat <<< hello", "time ls",
-	"cd sub && ls", "cd /w/project/sub && npm test", "ls src/*.go", "wc -l src/*/*.go out/?", "git status", "git log --oneline -5", "git commit -m 'a, b'", "find . -name '*.go'", "awk '{print $1}' a", "sed -n 1,5p a", "sed s/a/b/g x", "tar cf a.tar b", "go test ./... -run TestX", "python3 x.py", "make test", "ls stash@{0}", "ls a{b", "ls 'rm -rf /'", "echo '$(rm x)'", `echo "\$(rm x)"`, `echo \$X`, "ls # rm x", "ls \\\n -l",
+	"f() { ls; }; true", "CI=1 npm test", "TEST_A=x TEST_B='y z' npm test", "CI=1; ls", "export CI=1; ls", "ls > /dev/null", "ls 2>&1", "ls >/dev/null 2>&1", "ls > out/a.txt", "ls >> out/a/b", "cat < out/a", "cat <<EOF\nhello $USER\nEOF", "cat <<< hello",
+	"cd sub && ls", "cd /w/project/sub && npm test", "ls src/*.go", "wc -l src/*/*.go out/?", "git status", "git log --oneline -5", "git commit -m 'a, b'", "find . -name '*.go'", "awk '{print $1}' a", "sed -n 1,5p a", "sed s/a/b/g x", "tar cf a.tar b", "go test ./... -run TestX", "python3 x.py", "make test", "ls stash@{0}", "ls a{b", "ls 'rm -rf /'", "echo '$(rm x)'", `echo "\$(rm x)"`, `echo \$X`, "ls # rm x", "# first\nls", "ls \\\n -l",
 }
 
 func TestPlainLinesAreAllowedByRulesAboutCommands(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAddingACommandNeverTurnsALineIntoAnAllow(t *testing.T) {
 			}
 			for _, join := range []string{" && ", "; ", " | ", "\n", " || ", " & "} {
 				for _, whole := range []string{text + join + other, other + join + text} {
-					if strings.Contains(whole, "#") || strings.Contains(whole, "<<") || strings.Contains(text, "'x") || strings.TrimSpace(text) == "" || strings.HasSuffix(text, "&&") {
+					if strings.Contains(whole, "#") || strings.Contains(whole, "<<") || strings.Contains(text, "'x") || strings.TrimSpace(text) == "" || strings.HasSuffix(text, "&&") || strings.HasSuffix(text, `\`) {
 						continue // what follows is a part of it
 					}
 					if v := policy.Decide(p, c, nil, nil, line(whole)); v.Outcome == policy.Allow {

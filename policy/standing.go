@@ -168,22 +168,9 @@ func (a allowance) covers(call *call, part *command) bool {
 }
 
 // Covering finds the standing rule that answers a question about a call, unless
-// the policy has the last word there.
+// the policy has the last word there. If it takes several, it is the first.
 func Covering(p *Policy, c Context, rules []harness.Rule, tool string, input json.RawMessage) (harness.Rule, bool) {
-	list := standing(nil, rules, tool)
-	if len(list) == 0 {
-		return harness.Rule{}, false
-	}
-	call := look(c.Directory, tool, input)
-	r := p.rule(c, harness.ToolUse{Tool: tool, Input: input}, call)
-	if r.outcome == Deny || r.firm {
-		return harness.Rule{}, false
-	}
-	need := append(slices.Clone(r.asked), r.left...)
-	if len(need) == 0 {
-		need = call.parts()
-	}
-	v, ok := covering(list, call, need, r.outcome != Ask)
+	v, ok := answered(p, c, standing(nil, rules, tool), tool, input)
 	if !ok {
 		return harness.Rule{}, false
 	}
@@ -191,17 +178,25 @@ func Covering(p *Policy, c Context, rules []harness.Rule, tool string, input jso
 	return rules[i], true
 }
 
-// Covered reports whether a grant answers a question about another call.
-func Covered(p *Policy, c Context, grant harness.Grant, tool string, input json.RawMessage) bool {
-	list := standing([]harness.Grant{grant}, nil, tool)
+// Covered reports whether grants and standing rules together answer a question
+// about a call, unless the policy has the last word there.
+func Covered(p *Policy, c Context, grants []harness.Grant, rules []harness.Rule, tool string, input json.RawMessage) bool {
+	_, ok := answered(p, c, standing(grants, rules, tool), tool, input)
+	return ok
+}
+
+func answered(p *Policy, c Context, list []allowance, tool string, input json.RawMessage) (Verdict, bool) {
 	if len(list) == 0 {
-		return false
+		return Verdict{}, false
 	}
 	call := look(c.Directory, tool, input)
 	r := p.rule(c, harness.ToolUse{Tool: tool, Input: input}, call)
 	if r.outcome == Deny || r.firm {
-		return false
+		return Verdict{}, false
 	}
-	_, ok := covering(list, call, call.parts(), r.outcome != Ask)
-	return ok
+	need := append(slices.Clone(r.asked), r.left...)
+	if len(need) == 0 { // the file has come to allow it
+		need = call.parts()
+	}
+	return covering(list, call, need, r.outcome != Ask)
 }

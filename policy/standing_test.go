@@ -75,7 +75,7 @@ func TestAStandingAllowanceIsBoundToWhatWasApproved(t *testing.T) {
 			if _, ok := policy.Covering(nil, ctx, rules, c.tool, in); ok != (want == policy.Allow) {
 				t.Errorf("%s %s after %s: covered %t", c.tool, in, c.approved, ok)
 			}
-			if policy.Covered(nil, ctx, grants[0], c.tool, in) != (want == policy.Allow) {
+			if policy.Covered(nil, ctx, grants, nil, c.tool, in) != (want == policy.Allow) {
 				t.Errorf("%s %s after %s: not as the grant says", c.tool, in, c.approved)
 			}
 		}

@@ -51,7 +51,7 @@ func wordOf(w *syntax.Word) word {
 	}
 	out.text = b.String()
 	switch {
-	case strings.Contains(special, "{") && strings.Contains(special, ","):
+	case strings.Contains(special, "{") && strings.Contains(special, ","), strings.Contains(special, `\`):
 		out.sure = false
 	case strings.ContainsAny(special, "*?["):
 		out.glob = out.sure && harmlessGlob(out.text)
@@ -70,10 +70,11 @@ func unquoted(s string) (plain, special string) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '\\':
-			if i++; i == len(s) || s[i] == '\n' {
-				continue
+			if i++; i == len(s) { // shells differ
+				special += `\`
+			} else if s[i] != '\n' {
+				b.WriteByte(s[i])
 			}
-			b.WriteByte(s[i])
 			continue
 		case '*', '?', '[', '{', ',':
 			special += string(c)

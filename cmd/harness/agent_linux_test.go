@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"harness/model/modeltest"
 )
@@ -131,4 +133,54 @@ func realClaude(t *testing.T) string {
 		return ""
 	}
 	return found[len(found)-1]
+}
+
+// What runs for a session is shown while it runs, and only then.
+func TestTheProcessesOfASessionAreShown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, "--engine", "native", "--model", "offline", "--pace", "0s", "--cwd", dir)
+	var chat struct {
+		ID string `json:"session_id"`
+	}
+	if err := json.Unmarshal(p.post(t, "/chat/sessions", []byte(`{"permission_mode":"full_auto"}`)), &chat); err != nil {
+		t.Fatal(err)
+	}
+	p.post(t, "/chat/sessions/"+chat.ID+"/turns", []byte("{\"prompt\":\"run `mkfifo f; echo here > here; read x < f`\"}"))
+	for deadline := time.Now().Add(patience); ; {
+		if _, err := os.Stat(filepath.Join(dir, "here")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command did not run")
+		}
+		runtime.Gosched()
+	}
+	list := func() (all []struct {
+		Role string
+		PID  int `json:"pid"`
+	}) {
+		_, body := p.get("/sessions/"+chat.ID+"/processes", nil)
+		var answer struct{ Processes json.RawMessage }
+		if err := json.Unmarshal([]byte(body), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(answer.Processes, &all); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	found := list()
+	if len(found) != 1 || found[0].Role != "agent" {
+		t.Fatalf("%+v", found)
+	}
+	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(found[0].PID))); err != nil {
+		t.Error(err)
+	}
+	p.post(t, "/sessions/"+chat.ID+"/cancel", nil)
+	for deadline := time.Now().Add(patience); len(list()) > 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", list())
+		}
+	}
 }

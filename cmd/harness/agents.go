@@ -35,7 +35,7 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 		return nil, fmt.Errorf("--engine claude: %w; npm install -g @anthropic-ai/claude-code, or claude:PATH: %w", err, harness.ErrInvalid)
 	}
 	ctx := context.Background()
-	box, notice, err := h.fence.choose(ctx)
+	box, notice, err := h.enclose(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +50,16 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 	})
 	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+}
+
+// enclose chooses a sandbox. Processes are in the book before they run, where
+// there is one.
+func (h *housing) enclose(ctx context.Context) (harness.Sandbox, harness.SandboxNotice, error) {
+	box, notice, err := h.fence.choose(ctx)
+	if err == nil && h.book != nil {
+		box = h.book.Sandbox(box)
+	}
+	return box, notice, err
 }
 
 // wayOut is a proxy for the processes of one engine.

@@ -35,6 +35,7 @@ var commands = []command{
 	{"runner", "[flags]", "host an engine for a server elsewhere", runRunner},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
+	{"policy", "test|check", "what rules say about a tool call", policies},
 	{"token", "add|ls|rm", "who may use the server", token},
 	{"login", "[flags]", "a URL that logs a browser in", login},
 	{"doctor", "[flags]", "what is exposed, to whom, and what to change", doctor},

@@ -25,7 +25,7 @@ func (h *housing) native() (harness.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, notice, err := h.fence.choose(ctx)
+	box, notice, err := h.enclose(ctx)
 	if err != nil {
 		return nil, err
 	}

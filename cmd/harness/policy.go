@@ -39,7 +39,7 @@ func (f *flags) policy() ruleFile {
 	return ruleFile{f.String("policy", "", "`FILE` with rules about tool calls: harness.yaml with a key policy, or one of rules alone")}
 }
 
-// rules are the file's, with those of each workspace, as often as they are
+// ruleSource has the rules of the file and those of each workspace, as often as they are
 // asked for.
 type ruleSource struct {
 	server *policy.Policy

@@ -16,13 +16,21 @@ import (
 
 // replay travels in time without a server.
 func replay(ctx context.Context, p *program, args []string) error {
-	f := p.flags("replay", "[flags] SESSION|FILE", "Fold a session's log, or an exported file, and print the state at any point.",
-		"harness replay --at 42 ses_01…", "harness replay --json session.jsonl")
+	f := p.flags("replay", "[flags] SESSION|FILE|DIR...", "Fold a session's log, or an exported file, and print the state at any point; or judge how recorded sessions went.",
+		"harness replay --at 42 ses_01…", "harness replay --json session.jsonl", "harness replay --health recordings/")
 	at := f.Uint64("at", 0, "stop at event `SEQ`; 0 is the end")
 	asJSON := f.Bool("json", false, "print the state as JSON")
+	judge := f.Bool("health", false, "print the health of each session as JSON; of folders, that of all recordings in them")
+	changes := f.Bool("changes", false, "with --health: print every change on the way")
 	w := f.where()
-	if err := f.parse(args, 1, 1); err != nil {
+	if err := f.parse(args, 1, -1); err != nil {
 		return err
+	}
+	if *judge {
+		return backtest{w, harness.Seq(*at), *changes}.run(ctx, p, f.args)
+	}
+	if len(f.args) > 1 {
+		return f.mistake(fmt.Sprintf("unexpected argument %q", f.args[1]))
 	}
 	state, err := replayed(ctx, w, f.args[0], harness.Seq(*at))
 	if err != nil {

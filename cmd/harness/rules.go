@@ -19,12 +19,12 @@ func rules(ctx context.Context, p *program, args []string) error {
 	return p.choose(ctx, "rules", rulesHelp, verbs{"ls": listRules, "rm": revokeRules}, args)
 }
 
-const rulesHelp = `An approval answered with "always" leaves a rule: the tool may run in every
-session of the directory, without a question, until the rule is revoked.
+const rulesHelp = `An approval answered with "always" leaves a rule: such calls of the tool may run in
+every session of the directory, without a question, until the rule is revoked.
 
 Usage:
   harness rules ls [flags]        list them, oldest first
-  harness rules rm [flags] RULE…  revoke them: the tool is asked about again
+  harness rules rm [flags] RULE…  revoke them: such calls are asked about again
 
 ls works beside whoever writes; rm needs it stopped, or --connect.
 ` + "`harness rules VERB --help` tells more.\n"
@@ -125,9 +125,9 @@ func listRules(ctx context.Context, p *program, args []string) error {
 				continue
 			}
 			if n == 1 {
-				fmt.Fprintln(table, "RULE\tTOOL\tDIRECTORY\tSESSION\tMADE")
+				fmt.Fprintln(table, "RULE\tTOOL\tABOUT\tDIRECTORY\tSESSION\tMADE")
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", clean(string(r.ID), harness.MaxID), clean(r.Tool, 40), clean(r.Directory, 200),
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", clean(string(r.ID), harness.MaxID), clean(r.Tool, 40), clean(cmp.Or(r.Pattern, "every call"), 60), clean(r.Directory, 200),
 				clean(string(r.Session), harness.MaxID), r.Created.Local().Format(time.DateTime))
 		}
 	}
@@ -138,7 +138,7 @@ func listRules(ctx context.Context, p *program, args []string) error {
 }
 
 func revokeRules(ctx context.Context, p *program, args []string) error {
-	f := p.flags("rules rm", "[flags] RULE…", "Revoke rules. From then on their tools are asked about again, in every session of the directory.",
+	f := p.flags("rules rm", "[flags] RULE…", "Revoke rules. From then on such calls are asked about again, in every session of the directory.",
 		"harness rules rm rul_01…", "harness rules ls --json | jq -r .rule_id | xargs harness rules rm")
 	home := f.ruleHome()
 	if err := f.parse(args, 1, -1); err != nil {

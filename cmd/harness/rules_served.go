@@ -51,6 +51,7 @@ func (s *servedRules) Rules(ctx context.Context, directory string) iter.Seq2[har
 				RuleID    harness.RuleID
 				Directory string
 				Tool      string
+				Pattern   string
 				ThreadID  harness.SessionID
 				RequestID harness.ApprovalID
 				Actor     string
@@ -63,7 +64,7 @@ func (s *servedRules) Rules(ctx context.Context, directory string) iter.Seq2[har
 		}
 		for _, r := range list.Rules {
 			rule := harness.Rule{
-				ID: r.RuleID, Directory: r.Directory, Tool: r.Tool, Session: r.ThreadID, Request: r.RequestID, Actor: r.Actor,
+				ID: r.RuleID, Directory: r.Directory, Tool: r.Tool, Pattern: r.Pattern, Session: r.ThreadID, Request: r.RequestID, Actor: r.Actor,
 				Created: time.UnixMilli(r.Created).UTC(),
 			}
 			if !yield(rule, nil) {

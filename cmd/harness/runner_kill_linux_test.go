@@ -129,19 +129,19 @@ func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 					t.Fatalf("after %d kills: %v; the session is %s, waits for %+v and said %q\n%s", amid, err, v.now.Status, v.now.PendingApprovals, said(v.now)[max(0, len(said(v.now))-300):], p.errors())
 				}
 				check(v.now)
+				if early := !strings.Contains(said(v.now)[strings.LastIndex(said(v.now), "end.")+1:], " 100 "); early && v.now.Status == "running" && rng.IntN(30) == 0 {
+					f := v.do(`"type":"steer","message":"{%d}"`, words+1)
+					if f.Code != "not_running" {
+						acked(t, f)
+						words++
+					}
+				}
 				if pending(v.now) && v.now.PendingApprovals[0].ToolCallID != asked {
 					asked = v.now.PendingApprovals[0].ToolCallID
 					if rng.IntN(2) == 0 {
 						acked(t, v.do(`"type":"approve","toolCallId":%q`, asked))
 					} else if err := v.send(fmt.Sprintf(`{"commandId":"c%d","type":"approve","toolCallId":%q}`, rng.Int(), asked)); err != nil { // perhaps it is never heard of again
 						t.Fatal(err)
-					}
-				}
-				if early := !strings.Contains(said(v.now)[strings.LastIndex(said(v.now), "end.")+1:], " 100 "); early && v.now.Status == "running" && rng.IntN(30) == 0 {
-					f := v.do(`"type":"steer","message":"{%d}"`, words+1)
-					if f.Code != "not_running" {
-						acked(t, f)
-						words++
 					}
 				}
 				ended = v.now.Status == "idle" && strings.HasSuffix(heardWord.ReplaceAllString(said(v.now), ""), "end.")

@@ -33,6 +33,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
+	ruleFile := f.policy()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -46,6 +47,10 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})))
 	dir, err := directory(*cwd)
+	if err != nil {
+		return err
+	}
+	calls, err := ruleFile.open(log)
 	if err != nil {
 		return err
 	}
@@ -85,10 +90,10 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer keep.close()
 	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.files(),
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.files(), Policy: calls.of,
 	})
 	defer k.Close()
-	s := &surface{k: k, rewinds: keep.trees != nil, shelf: shelf, log: log, secrets: hidden, roots: within, ready: ctx}
+	s := &surface{k: k, rewinds: keep.trees != nil, shelf: shelf, book: house.book, log: log, secrets: hidden, roots: within, calls: calls, directory: dir, ready: ctx}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
 	}

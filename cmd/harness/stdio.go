@@ -27,7 +27,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	engine := f.engine()
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
-	sources, house, shots := f.secrets(), f.housing(), f.snapshots()
+	sources, house, shots, ruleFile := f.secrets(), f.housing(), f.snapshots(), f.policy()
 	schema := f.Bool("schema", false, "print the JSON Schema of the protocol and stop")
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -56,6 +56,10 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	}
 	defer st.Close()
 	log := slog.New(hidden.Handler(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	calls, err := ruleFile.open(log)
+	if err != nil {
+		return err
+	}
 	data, ok := shots.beside(*store)
 	if !ok && *shots.mode == "on" {
 		*shots.mode = "off" // a store without files keeps nothing
@@ -65,7 +69,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files()}
+	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files(), Policy: calls.of}
 	house.log, house.secrets = log, hidden
 	if ok {
 		house.data = filepath.Dir(data)

@@ -14,6 +14,7 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/custody"
 	"harness/gateway"
 	"harness/kernel"
 	"harness/metrics"
@@ -24,13 +25,16 @@ import (
 // surface is everything of a server that clients can touch: the gate before the
 // kernel, the protocols behind it, and the edge before them all.
 type surface struct {
-	k       *kernel.Kernel
-	shelf   harness.Shelf
-	log     *slog.Logger
-	secrets secrets
-	roots   *gateway.Roots  // where sessions may work
-	rewinds bool            // files are kept, and can be taken back
-	ready   context.Context // the server takes new work until it ends
+	k         *kernel.Kernel
+	shelf     harness.Shelf
+	book      *custody.Book // of processes
+	log       *slog.Logger
+	secrets   secrets
+	roots     *gateway.Roots  // where sessions may work
+	rewinds   bool            // files are kept, and can be taken back
+	calls     *ruleSource     // which calls may run
+	directory string          // of sessions that name none
+	ready     context.Context // the server takes new work until it ends
 
 	url, login string
 	auth       *gateway.Auth
@@ -86,7 +90,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
-	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Shelf: s.shelf, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.roots, s.directory), Processes: s.processes, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
 			return archive.Imported{}, err
 		}
@@ -103,9 +107,10 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	s.lines = newLines(ctx, gate, s.log)
 	s.lines.rewinds = s.rewinds
 	s.meter = metrics.New(metrics.Source{
-		Sessions: func(ctx context.Context) (map[harness.Status]int, error) { return countSessions(ctx, store) },
-		Awake:    s.k.Awake,
-		Watchers: map[string]func() int{"websocket": s.hub.Clients, "sse": s.api.Clients, "jsonrpc": s.lines.clients},
+		Sessions:  func(ctx context.Context) (map[harness.Status]int, error) { return countSessions(ctx, store) },
+		Awake:     s.k.Awake,
+		Watchers:  map[string]func() int{"websocket": s.hub.Clients, "sse": s.api.Clients, "jsonrpc": s.lines.clients},
+		Processes: s.countProcesses,
 	})
 	s.k.OnCommit(s.meter.Committed)
 	s.routes()
@@ -169,6 +174,30 @@ func countSessions(ctx context.Context, store harness.Store) (map[harness.Status
 		n[sum.Status]++
 	}
 	return n, nil
+}
+
+// processes are those of a session that the book has and that live.
+func (s *surface) processes(id harness.SessionID) (all []rest.Process, err error) {
+	if s.book == nil {
+		return nil, nil
+	}
+	entries, err := s.book.Of(id)
+	for _, e := range entries {
+		all = append(all, rest.Process{Role: string(e.Role), PID: e.PID, Handle: e.Handle, Started: e.Since, Turn: e.Turn})
+	}
+	return all, err
+}
+
+// countProcesses is how many of all sessions live.
+func (s *surface) countProcesses() int {
+	if s.book == nil {
+		return 0
+	}
+	all, err := s.book.All()
+	if err != nil {
+		s.log.Warn("processes not counted", "err", err)
+	}
+	return len(all)
 }
 
 // closeOf ends what was opened with a credential that is no longer valid.

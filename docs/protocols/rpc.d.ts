@@ -220,6 +220,14 @@ export interface ThreadCreated {
   seq: number;
 }
 
+export interface ThreadFlag {
+  code: string;
+  severity: "info" | "warn" | "critical";
+  sinceSeq: number;
+  evidence: string[];
+  message: string;
+}
+
 export interface ThreadForkParams {
   threadId: string;
   at?: number;
@@ -249,6 +257,16 @@ export interface ThreadHealthResult {
   attempt?: number;
   turns: number;
   lastEvent: number;
+  score?: number;
+  grade?: "healthy" | "watch" | "degraded" | "critical";
+  flags: ThreadFlag[];
+  recoveryHint?: ThreadHint;
+}
+
+export interface ThreadHint {
+  action: "none" | "approve" | "raise_budget" | "resume" | "branch" | "wait" | "investigate";
+  cursor?: string;
+  text: string;
 }
 
 export interface ThreadListParams {

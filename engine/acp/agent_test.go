@@ -1,3 +1,262 @@
 package acp_test
 
-func perform(string) int { return 0 }
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// agent is one that does what its prompts say.
+type agent struct {
+	in   *bufio.Reader
+	dir  string
+	next int
+}
+
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Dir    string `json:"cwd"`
+		Prompt []struct{ Text string }
+	}
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+func (a *agent) read() message {
+	b, err := a.in.ReadBytes('\n')
+	if err != nil {
+		os.Exit(0)
+	}
+	var m message
+	_ = json.Unmarshal(b, &m)
+	return m
+}
+
+func (a *agent) reply(m message, result string) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+}
+
+func (a *agent) update(kind, fields string) {
+	fmt.Printf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":%q%s}}}`+"\n", kind, fields)
+}
+
+func (a *agent) say(text string) {
+	a.update("agent_message_chunk", fmt.Sprintf(`,"content":{"type":"text","text":%q}`, text))
+}
+
+// ask sends a request and returns the answer; false if the turn was cancelled.
+func (a *agent) ask(method, params string) (message, bool) {
+	a.next++
+	id := strconv.Itoa(a.next)
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{"sessionId":"s",%s}}`+"\n", id, method, params)
+	stopped := false
+	for {
+		m := a.read()
+		switch {
+		case m.Method == "session/cancel":
+			stopped = true
+		case string(m.ID) == id && m.Method == "":
+			return m, !stopped && !strings.Contains(string(m.Result), `"cancelled"`)
+		}
+	}
+}
+
+// stopped waits for the turn to be cancelled.
+func (a *agent) stopped() {
+	for a.read().Method != "session/cancel" {
+	}
+}
+
+// asked makes a call if it may; false if the turn was cancelled.
+func (a *agent) asked(id, command string, do func()) bool {
+	call := fmt.Sprintf(`"toolCallId":%q,"title":%q,"kind":"execute","status":"pending","rawInput":{"command":%q}`, id, command, command)
+	m, ok := a.ask("session/request_permission", `"toolCall":{`+call+`},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]`)
+	if !ok {
+		return false
+	}
+	status := "failed"
+	if strings.Contains(string(m.Result), `"y"`) {
+		do()
+		status = "completed"
+	}
+	a.update("tool_call_update", fmt.Sprintf(`,"toolCallId":%q,"status":%q`, id, status))
+	return true
+}
+
+// perform is the agent; how is what is special about it.
+func perform(how string) int {
+	a := &agent{in: bufio.NewReader(os.Stdin)}
+	for {
+		m := a.read()
+		switch m.Method {
+		case "initialize":
+			can := `{"loadSession":true}`
+			if how == "forgetful" {
+				can = "{}"
+			}
+			a.reply(m, `{"protocolVersion":1,"agentCapabilities":`+can+`}`)
+		case "session/new", "session/load":
+			a.dir = m.Params.Dir
+			if m.Method == "session/load" {
+				a.say("what was said before")
+			}
+			a.reply(m, `{"sessionId":"s","modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"}]}}`)
+		case "session/prompt":
+			if code := a.turn(m, how); code >= 0 {
+				return code
+			}
+		default:
+			if m.ID != nil && m.Method != "" {
+				a.reply(m, "{}")
+			}
+		}
+	}
+}
+
+// turn does what a prompt says, or what is wrong with the agent. It returns the
+// exit code, or -1 to go on.
+func (a *agent) turn(m message, how string) int {
+	text := m.Params.Prompt[0].Text
+	if strings.HasSuffix(text, "wrong") {
+		a.say("Half")
+		switch how {
+		case "garbage":
+			fmt.Println("warning: something that is no message")
+			return -1
+		case "huge":
+			fmt.Printf("{\"method\":\"x\",\"x\":\"%s\"}\n", bytes.Repeat([]byte("x"), 50<<20))
+			return -1
+		case "silent":
+			return -1
+		case "exit0":
+			return 0
+		case "exit1":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no more"}}`+"\n", m.ID)
+			return 1
+		case "stderr":
+			fmt.Fprintln(os.Stderr, "out of cheese")
+			return 3
+		case "deaf": // it does not even stop
+			for {
+				if _, err := a.in.ReadBytes('\n'); err != nil {
+					select {}
+				}
+			}
+		case "stray":
+			if err := exec.Command("sleep", "300").Start(); err != nil {
+				return 70
+			}
+			a.update("tool_call", `,"toolCallId":"t","title":"x","kind":"execute","status":"completed"`)
+		case "unknown":
+			a.update("brand_new", "")
+			a.update("brand_new", "")
+			fmt.Println(`{"jsonrpc":"2.0","method":"_brand/new","params":{}}`)
+			a.ask("_brand/request", `"x":1`)
+		}
+	}
+	if how == "clock" {
+		t := time.NewTicker(time.Millisecond)
+		defer t.Stop()
+		for range 200 {
+			<-t.C
+			a.say(strconv.FormatInt(time.Now().UnixNano(), 10) + " ")
+		}
+	}
+	if how == "busy" { // with processes of its own, and ones of ours, that try to stay
+		stay := exec.Command("sh", "-c", `trap "" TERM INT HUP; setsid sleep 300 & while :; do sleep 0.1; done`)
+		if err := stay.Start(); err != nil {
+			return 70
+		}
+		a.update("tool_call", `,"toolCallId":"t","title":"x","kind":"execute","status":"in_progress"`)
+		text = `run trap "" TERM; setsid sleep 300 & sleep 30`
+	}
+	if !a.obey(text) {
+		a.reply(m, `{"stopReason":"cancelled"}`)
+		return -1
+	}
+	if text == "fail" {
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no"}}`+"\n", m.ID)
+		return -1
+	}
+	a.reply(m, `{"stopReason":"end_turn"}`)
+	return -1
+}
+
+// obey does what a prompt says; false if the turn was cancelled.
+func (a *agent) obey(text string) bool {
+	switch verb, rest, _ := strings.Cut(text, " "); verb {
+	case "fail":
+	case "long":
+		a.say("working")
+		a.stopped()
+		return false
+	case "think":
+		a.update("agent_thought_chunk", `,"content":{"type":"text","text":"hm"}`)
+		a.say("done")
+	case "tool":
+		a.update("tool_call", `,"toolCallId":"t","title":"a.txt","kind":"read","status":"pending"`)
+		a.update("tool_call_update", `,"toolCallId":"t","status":"completed","content":[{"type":"content","content":{"type":"text","text":"x"}}]`)
+		a.say("done")
+	case "ask":
+		ok := a.asked("c", "touch ran", func() { _ = os.WriteFile("ran", nil, 0o600) })
+		a.say("done")
+		return ok
+	case "resume", "The": // the second is how an attempt is gone on with
+		home, _ := os.UserHomeDir()
+		for i := range 3 {
+			done := filepath.Join(home, "done-"+strconv.Itoa(i))
+			if _, err := os.Stat(done); err == nil {
+				continue
+			}
+			if !a.asked("r"+strconv.Itoa(i)+strconv.Itoa(os.Getpid()), fmt.Sprintf("echo %d", i), func() { _ = os.WriteFile(done, nil, 0o600) }) {
+				return false
+			}
+		}
+	case "do": // a method, a space, and its parameters
+		method, params, _ := strings.Cut(rest, " ")
+		m, ok := a.ask(method, strings.ReplaceAll(params, "$WORK", a.dir))
+		a.say(string(m.Result) + string(m.Error))
+		return ok
+	case "run": // a command in a terminal, to its end
+		m, ok := a.ask("terminal/create", fmt.Sprintf(`"command":%q,"cwd":%q,"env":[{"name":"WORD","value":"hi"}]`, rest, a.dir))
+		if !ok || m.Error != nil {
+			a.say(string(m.Error))
+			return ok
+		}
+		var made struct {
+			ID string `json:"terminalId"`
+		}
+		_ = json.Unmarshal(m.Result, &made)
+		id := fmt.Sprintf(`"terminalId":%q`, made.ID)
+		if rest != "sleep 300" {
+			m, ok = a.ask("terminal/wait_for_exit", id)
+			a.say(string(m.Result))
+		}
+		if ok {
+			m, ok = a.ask("terminal/output", id)
+			a.say(string(m.Result))
+		}
+		return ok
+	case "edit": // a file, that somebody allowed
+		call := `"toolCallId":"e","title":"edit","kind":"edit","status":"pending","locations":[{"path":"` + a.dir + `/` + rest + `"}]`
+		m, ok := a.ask("session/request_permission", `"toolCall":{`+call+`},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]`)
+		if ok && strings.Contains(string(m.Result), `"y"`) {
+			m, ok = a.ask("fs/write_text_file", fmt.Sprintf(`"path":%q,"content":"new"`, a.dir+"/"+rest))
+			a.update("tool_call_update", `,"toolCallId":"e","status":"completed"`)
+			a.say(string(m.Result) + string(m.Error))
+		}
+		return ok
+	default:
+		a.say("hello")
+	}
+	return true
+}

@@ -14,17 +14,22 @@ type offer struct {
 	Options []option `json:"configOptions"`
 	Modes   *struct {
 		Current string `json:"currentModeId"`
-		All     []struct {
-			ID string `json:"id"`
-		} `json:"availableModes"`
+		All     []mode `json:"availableModes"`
 	} `json:"modes"`
 	Models *struct { // of agents that are older than the options
-		Current string `json:"currentModelId"`
-		All     []struct {
-			ID string `json:"modelId"`
-		} `json:"availableModels"`
+		Current string  `json:"currentModelId"`
+		All     []model `json:"availableModels"`
 	} `json:"models"`
 }
+
+type (
+	mode struct {
+		ID string `json:"id"`
+	}
+	model struct {
+		ID string `json:"modelId"`
+	}
+)
 
 type option struct {
 	ID       string          `json:"id"`
@@ -83,15 +88,22 @@ func (r *run) configure(ctx context.Context) error {
 		if want == "" || want == now[w.category] {
 			continue
 		}
-		if err := r.choose(ctx, w.category, want); err != nil {
+		told, err := r.choose(ctx, w.category, want)
+		if why, ok := refusal(err); ok {
+			told, err = why, nil
+		}
+		if err == nil && told != "" && w.want != "" { // somebody asked for it
+			err = r.talk.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "config_refused", Reason: w.category + " " + want + ": " + told})
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// choose makes one choice.
-func (r *run) choose(ctx context.Context, category, want string) error {
+// choose makes one choice. why says that it is not there to be made.
+func (r *run) choose(ctx context.Context, category, want string) (why string, err error) {
 	o := &r.kept.offer
 	for i := range o.Options {
 		if one := &o.Options[i]; one.Category == category && one.has(want) {
@@ -102,44 +114,17 @@ func (r *run) choose(ctx context.Context, category, want string) error {
 			if err == nil && got.Options != nil {
 				o.Options = got.Options
 			}
-			return r.chose(ctx, category, want, err)
+			return "", err
 		}
 	}
 	ask := map[string]string{"sessionId": r.kept.session}
-	if m := o.Modes; category == ofMode && m != nil {
-		for _, one := range m.All {
-			if one.ID == want {
-				ask["modeId"] = want
-				err := r.talk.Call(ctx, "session/set_mode", ask, nil)
-				m.Current = want
-				return r.chose(ctx, category, want, err)
-			}
-		}
+	if m := o.Modes; category == ofMode && m != nil && slices.ContainsFunc(m.All, func(one mode) bool { return one.ID == want }) {
+		ask["modeId"], m.Current = want, want
+		return "", r.talk.Call(ctx, "session/set_mode", ask, nil)
 	}
-	if m := o.Models; category == ofModel && m != nil {
-		for _, one := range m.All {
-			if one.ID == want {
-				ask["modelId"] = want
-				err := r.talk.Call(ctx, "session/set_model", ask, nil)
-				m.Current = want
-				return r.chose(ctx, category, want, err)
-			}
-		}
+	if m := o.Models; category == ofModel && m != nil && slices.ContainsFunc(m.All, func(one model) bool { return one.ID == want }) {
+		ask["modelId"], m.Current = want, want
+		return "", r.talk.Call(ctx, "session/set_model", ask, nil)
 	}
-	return r.notOffered(ctx, category, want, "the agent does not offer it")
-}
-
-// chose tells of a choice that was refused; other errors end the turn.
-func (r *run) chose(ctx context.Context, category, want string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if why, ok := refusal(err); ok {
-		return r.notOffered(ctx, category, want, why)
-	}
-	return err
-}
-
-func (r *run) notOffered(ctx context.Context, category, want, why string) error {
-	return r.talk.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "config_refused", Reason: category + " " + want + ": " + why})
+	return "the agent does not offer it", nil
 }

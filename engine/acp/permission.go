@@ -15,6 +15,11 @@ var cancelled = map[string]any{"outcome": map[string]string{"outcome": "cancelle
 
 // requested is something that the agent wants.
 func (r *run) requested(ctx context.Context, m *talk.Message) error {
+	if !r.marked && r.prompt != "" {
+		if err := r.mark(ctx); err != nil {
+			return err
+		}
+	}
 	switch m.Method {
 	case "session/request_permission":
 		return r.permission(ctx, m)

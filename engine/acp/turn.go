@@ -39,6 +39,7 @@ func (r *run) play(ctx context.Context) error {
 		return nil
 	}
 	r.tr = newTranslator(r.turn.Directory)
+	r.tr.calls.Attempt = r.turn.Attempt
 	if was.Begun(r.turn) {
 		r.tr.calls.Again = was
 	}
@@ -115,6 +116,9 @@ func (r *run) once(ctx context.Context, session string, parts []harness.Part, be
 	}
 	err = r.speak(ctx, blocks(parts, before, r.kept.can.Prompt.Image))
 	switch {
+	case ctx.Err() != nil && r.over != nil:
+		r.clean = true
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		r.interrupt()
 		return context.Cause(ctx)
@@ -221,13 +225,26 @@ func (r *run) interrupt() {
 		return
 	}
 	r.endTerminals()
-	for _, id := range r.talk.Questions() {
-		if r.talk.Reply(id, cancelled) != nil {
+	for _, m := range r.talk.Unanswered() {
+		if r.dismiss(m) != nil {
 			return
 		}
 	}
 	if r.talk.Notify("session/cancel", map[string]string{"sessionId": r.kept.session}) != nil {
 		return
 	}
-	r.clean = r.talk.Settle(r.opts.Interrupt, func(m *talk.Message) bool { return m.Method == "" && string(m.ID) == r.prompt })
+	r.clean = r.talk.Settle(r.opts.Interrupt, func(m *talk.Message) bool {
+		if m.Method != "" && len(m.ID) > 0 {
+			_ = r.dismiss(m) // if it cannot hear that, it does not answer either
+		}
+		return m.Method == "" && string(m.ID) == r.prompt
+	})
+}
+
+// dismiss answers a request of a turn that was cancelled.
+func (r *run) dismiss(m *talk.Message) error {
+	if m.Method == "session/request_permission" {
+		return r.talk.Reply(m.ID, cancelled)
+	}
+	return r.talk.Refuse(m.ID, withdrawn, "the turn was cancelled")
 }

@@ -100,8 +100,9 @@ func (s *server) obey(text string) (status, failure string) {
 		s.say("waiting")
 		_, ok = s.wait("turn/steer", "")
 	case text == "resume", strings.Contains(text, "Go on from where it stopped"):
+		home, _ := os.UserHomeDir()
 		for i := range 3 {
-			done := filepath.Join(os.Getenv("CODEX_HOME"), "done-"+strconv.Itoa(i))
+			done := filepath.Join(home, "done-"+strconv.Itoa(i))
 			if _, err := os.Stat(done); err == nil || !ok {
 				continue
 			}

@@ -85,6 +85,9 @@ func misbehave(how string) int {
 			return 0
 		}
 		s.note("item/agentMessage/delta", `,"itemId":"a","delta":"Half"`)
+		if how == "kinds" {
+			s.kinds()
+		}
 		if strings.Contains(text, "wrong") {
 			switch how {
 			case "garbage":

@@ -42,6 +42,7 @@ func (r *run) play(ctx context.Context) error {
 		return nil
 	}
 	r.tr = newTranslator(r.turn.Directory)
+	r.tr.calls.Attempt = r.turn.Attempt
 	if was.Begun(r.turn) {
 		r.tr.calls.Again = was
 	}
@@ -123,6 +124,9 @@ func (r *run) once(ctx context.Context, g goal, say []input) error {
 		err = r.speak(ctx, say)
 	}
 	switch {
+	case ctx.Err() != nil && r.over != nil:
+		r.clean = true
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		r.interrupt()
 		return context.Cause(ctx)
@@ -218,6 +222,9 @@ func (r *run) interrupt() {
 		return
 	}
 	r.clean = r.talk.Settle(r.opts.Interrupt, func(m *talk.Message) bool {
+		if m.Method != "" && len(m.ID) > 0 {
+			_ = r.talk.Refuse(m.ID, talk.CodeInternal, "the turn was cancelled") // if it cannot hear that, it does not end either
+		}
 		var t turnNotice
 		return m.Method == "turn/completed" && m.Read(&t) == nil && t.Thread == r.thread
 	})

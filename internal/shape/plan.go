@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -76,6 +77,7 @@ func PlanOf(t reflect.Type) *Plan {
 			}
 		}
 		switch {
+		case x.of == anyValue:
 		case x.of.Kind() == reflect.Struct:
 			x.nested = PlanOf(x.of)
 		case x.of.Kind() == reflect.Slice:
@@ -85,6 +87,9 @@ func PlanOf(t reflect.Type) *Plan {
 	}
 	return p
 }
+
+// anyValue is the type of fields that take every value, as it was written.
+var anyValue = reflect.TypeFor[json.RawMessage]()
 
 func number(s string) int {
 	n, err := strconv.Atoi(s)

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -85,6 +86,8 @@ func (f *planned) kind() string {
 		return "an object"
 	case reflect.Slice:
 		return "an array"
+	case reflect.Float64:
+		return "a number"
 	default:
 		return "an integer"
 	}
@@ -102,6 +105,10 @@ func (f *planned) settable(into reflect.Value) reflect.Value {
 func (f *planned) value(path string, raw []byte, into reflect.Value) *Wrong {
 	into = f.settable(into)
 	wrong := func() *Wrong { return &Wrong{path, "must be " + f.kind()} }
+	if f.of == anyValue {
+		into.SetBytes(bytes.Clone(raw))
+		return nil
+	}
 	switch f.of.Kind() {
 	case reflect.String:
 		s, ok := Unquote(raw)
@@ -124,6 +131,17 @@ func (f *planned) value(path string, raw []byte, into reflect.Value) *Wrong {
 			return wrong()
 		}
 		return f.list(path, raw, into)
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(string(raw), 64)
+		switch {
+		case err != nil:
+			return wrong()
+		case f.min != nil && x < float64(*f.min):
+			return &Wrong{path, fmt.Sprintf("must be at least %d", *f.min)}
+		case f.max > 0 && x > float64(f.max):
+			return &Wrong{path, fmt.Sprintf("must be at most %d", f.max)}
+		}
+		into.SetFloat(x)
 	default:
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		switch {

@@ -2,7 +2,9 @@ package shape
 
 import (
 	"encoding/json"
+	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -80,7 +82,7 @@ func (all *Set) Sent(t reflect.Type) *Type {
 
 // object declares a struct that is sent.
 func (all *Set) object(t reflect.Type) *Type {
-	name := Title(t.Name())
+	name := declared(t)
 	if s, ok := all.Named[name]; ok {
 		return s
 	}
@@ -88,6 +90,16 @@ func (all *Set) object(t reflect.Type) *Type {
 	all.Named[name] = s
 	all.fields(s, t)
 	return s
+}
+
+// declared is the name of a struct: its own, behind that of its package if it is
+// neither the protocol's nor the root's.
+func declared(t reflect.Type) string {
+	name, at := Title(t.Name()), t.PkgPath()
+	if at == "harness" || !strings.HasPrefix(at, "harness/") || strings.HasPrefix(at, "harness/protocol/") || strings.HasPrefix(at, "harness/internal/") {
+		return name
+	}
+	return Title(path.Base(at)) + name
 }
 
 // fields adds the members that a struct brings; those of a struct inside it
@@ -110,6 +122,7 @@ func (all *Set) fields(s *Type, t reflect.Type) {
 				x.Words = strings.Split(words, "|")
 			}
 		}
+		s.Fields = slices.DeleteFunc(s.Fields, func(f Field) bool { return f.Name == field }) // the outer one wins
 		s.Fields = append(s.Fields, Field{field, strings.Contains(rest, "omit"), x})
 	}
 }
@@ -131,13 +144,17 @@ func (all *Set) Rules(p *Plan) []Field {
 	var list []Field
 	for _, f := range p.fields {
 		var x *Type
-		switch f.of.Kind() {
-		case reflect.Struct:
+		switch k := f.of.Kind(); {
+		case f.of == anyValue:
+			x = &Type{Kind: "any"}
+		case k == reflect.Struct:
 			x = all.Taken(f.of, f.nested)
-		case reflect.Slice:
+		case k == reflect.Slice:
 			x = &Type{Kind: "array", Elem: all.Taken(f.of.Elem(), f.nested)}
-		case reflect.Int64:
+		case k == reflect.Int64:
 			x = &Type{Kind: "integer", Min: f.min, Max: f.max}
+		case k == reflect.Float64:
+			x = &Type{Kind: "number", Min: f.min, Max: f.max}
 		default:
 			x = all.Sent(f.of)
 			x.Words, x.Max = f.words, f.max

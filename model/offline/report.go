@@ -22,7 +22,7 @@ Join steps with "then", "and" or new lines, and end with "tell me what it printe
 func (s *step) announce() string {
 	switch s.kind {
 	case run:
-		return "I will run " + code(s.text) + "."
+		return "I will run " + s.called() + "."
 	case read:
 		return "I will read " + code(s.path) + "."
 	case write:
@@ -56,10 +56,13 @@ func (s *step) done(result model.Part) string {
 	switch s.kind {
 	case run:
 		if strings.TrimSpace(out) == "" {
-			return "I ran " + code(s.text) + ". It printed nothing."
+			return "I ran " + s.called() + ". It printed nothing."
 		}
-		return "I ran " + code(s.text) + ". It printed:" + block(out)
+		return "I ran " + s.called() + ". It printed:" + block(out)
 	case read:
+		if s.brief {
+			return inShort(s.path, out)
+		}
 		return "This is in " + code(s.path) + ":" + block(out)
 	case write:
 		return "I wrote " + code(s.path) + "."
@@ -83,11 +86,19 @@ func (s *step) done(result model.Part) string {
 	return ""
 }
 
+// called is what a command is called.
+func (s *step) called() string {
+	if s.label != "" {
+		return s.label
+	}
+	return code(s.text)
+}
+
 // tried names a step that failed.
 func (s *step) tried() string {
 	switch s.kind {
 	case run:
-		return "Running " + code(s.text)
+		return "Running " + s.called()
 	case read:
 		return "Reading " + code(s.path)
 	case write:
@@ -141,26 +152,4 @@ func block(s string) string {
 		fence += "`"
 	}
 	return "\n\n" + fence + "\n" + s + "\n" + fence + note
-}
-
-// summary is what happened in a conversation.
-func summary(messages []model.Message) string {
-	var b strings.Builder
-	b.WriteString("What happened so far:\n")
-	for i := range messages {
-		m := &messages[i]
-		if text := said(m.Parts); m.Role == model.User && text != "" {
-			fmt.Fprintf(&b, "- The user said: %s\n", short(text))
-		}
-		for _, p := range m.Parts {
-			switch p.Kind {
-			case model.PartCall:
-				fmt.Fprintf(&b, "- %s was called with %s\n", p.Name, short(p.Args))
-			case model.PartResult:
-				fmt.Fprintf(&b, "  and returned: %s\n", short(model.Plain(p.Parts)))
-			case model.PartText, model.PartThinking, model.PartImage, model.PartFile:
-			}
-		}
-	}
-	return b.String()
 }

@@ -33,7 +33,7 @@ var rules = []rule{
 
 	// What came out of it.
 	{form(`(?:tell|show|give|report|let|print|say|read|repeat)(?: to)?(?: me| us)?(?: back)?(?: know)? (?:what|how|whether|if|exactly what|everything|the (?:output|result|results|outcome|answer|exit code)|its output|the file's output).*`), one(tell)},
-	{form(`let me know|report(?: back)?(?: to me)?|what (?:did|does|do|was|is|were|are) (?:it|that|this|they|the output|the result|the command|the script).*|what(?:'s| is) the (?:output|result)`), one(tell)},
+	{form(`let me know|tell me|show me|report(?: back)?(?: to me)?|what (?:did|does|do|was|is|were|are) (?:it|that|this|they|the output|the result|the command|the script).*|what(?:'s| is) the (?:output|result)`), one(tell)},
 
 	// Others do it.
 	{form(`(?:ask|have|let|get|tell|use|start|spawn|launch) ` + helper + `(?: to| that| which| for| and)?[:,]? (.+)`), text(delegate, 1)},
@@ -53,8 +53,7 @@ var rules = []rule{
 	{form(`(?:replace|change|swap|substitute)(?: the)?(?: text| word| line)? (.+?) (?:with|by|to|for|into) (.+?) in (?:the )?(?:file )?({F})`), makeEdit(3, 1, 2)},
 	{form(`(?:in|edit)(?: the)?(?: file)? ({F}),?:?(?: and| to| by| so that you)? (?:replac(?:e|ing)|chang(?:e|ing)|swap) (.+?) (?:with|by|to|for|into) (.+)`), makeEdit(1, 2, 3)},
 	{form(`edit (?:the )?(?:file )?({F}),?:?(?: and| to)? (.+?) (?:->|=>|becomes) (.+)`), makeEdit(1, 2, 3)},
-	{form(`(?:append|add) (?:the )?(?:line |text |lines )?(.+?) to(?: the end of)?(?: the)?(?: file)? ({F})`), makeAppend},
-	{form(`(?:write|put|save|store|place)(?: the)?(?: following)?(?: text| line| lines| contents?| code| script| command| string| words?)?:? (.+?) (?:in|into|to|inside|as) ` + aFile + `({F}):?(?: ({L}))?`), makeWriteTo},
+	{form(`(?:write|put|save|store|place)(?: (?:the )?(?:following )?(?:text|line|lines|contents?|code|script|command|string|words?)| the following)?:? (.+?) (?:in|into|to|inside|as) ` + aFile + `({F}):?(?: ({L}))?`), makeWriteTo},
 	{form(`in(?:to|side)? (?:the )?(?:file )?({F}),? (?:write|put|save)(?: the)?(?: text| line| command)? (.+)`), makeWrite(1, 2)},
 	{form(`(?:create|make|write|save|add|put) ` + aFile + `({F}),?:?(?: with| containing| that says| that contains| which contains| which says| holding| that reads| saying| that runs| consisting of| whose contents? (?:is|are)| and (?:put|write))(?: the)?(?: following)?(?: text| line| contents?| command| code| words?)?(?: of)?:? (.+?)(?: (?:in|into|inside) it)?`), makeWrite(1, 2)},
 	{form(`(?:write|create|save|make) ` + aFile + `({F}): ?(.+)`), makeWrite(1, 2)},

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -88,11 +89,19 @@ func makeEmpty(p *parser, m []string) []step {
 	return []step{{kind: write, path: p.name(m[1])}}
 }
 
+// prosaic are the ends of names of files that hold plain words.
+var prosaic = words(".txt .md .csv .log .rst")
+
+// makeAppend does not take "add tests to main.go" for a line that reads "tests".
 func makeAppend(p *parser, m []string) []step {
-	if !p.isFile(m[2], m[0]) {
+	if vague(m[3]) || !p.isFile(m[4], m[0]) {
 		return nil
 	}
-	return []step{{kind: run, text: "printf '%s\\n' " + quote(p.bare(m[1])) + " >> " + quote(p.fileName(m[2]))}}
+	file := p.fileName(m[4])
+	if _, quoted := p.literal(m[3]); !quoted && m[2] == "" && strings.EqualFold(m[1], "add") && !prosaic[path.Ext(file)] {
+		return nil
+	}
+	return []step{{kind: run, text: "printf '%s\\n' " + quote(p.bare(m[3])) + " >> " + quote(file), path: file}}
 }
 
 func makeExecutable(p *parser, m []string) []step {
@@ -139,5 +148,8 @@ var saysFile = regexp.MustCompile(`(?i)\b(?:files?|script|called|named)\s`)
 func (p *parser) isFile(s, clause string) bool {
 	_, quoted := p.literal(s)
 	name := p.fileName(s)
+	if !quoted && strings.ContainsAny(name, " \t\n") {
+		return false
+	}
 	return name != "" && (quoted || looksLikeFile.MatchString(name) || name == p.file || saysFile.MatchString(clause))
 }

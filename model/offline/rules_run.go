@@ -58,7 +58,7 @@ func makeRun(p *parser, m []string) (steps []step) {
 }
 
 // programs are what a clause may begin with to be a command.
-var programs = words("ls pwd date echo git go make sh bash python python3 node npm uname whoami head tail wc env df du ps sort cat sed awk true false sleep")
+var programs = words("ls pwd mkdir printf diff chmod stat seq tree id date echo git go make sh bash python python3 node npm uname whoami head tail wc env df du ps sort cat sed awk true false sleep")
 
 // prose is what stands after a program's name if it is only a word.
 var prose = regexp.MustCompile(`(?i)^(?:go|make|sort|date|head|tail|sleep|cat|node|true|false)\s.*\b(?:a|an|the|me|it|on|us|you|your|my|ahead|sure|of|with)\b`)

@@ -40,14 +40,17 @@ const (
 type step struct {
 	kind     kind
 	text     string
-	path     string
+	path     string // also of a command: the file it changes
 	old      string
 	items    []string
 	from, to int
 	fault    model.Fault
-	together bool // with the step before it, at the same time
-	again    bool // it failed before, for want of what was done since
-	quiet    bool // nothing is to be said about it afterwards
+	together bool   // with the step before it, at the same time
+	again    bool   // it failed before, for want of what was done since
+	quiet    bool   // nothing is to be said about it afterwards
+	all      bool   // an edit of every place
+	brief    bool   // a file is told in short
+	label    string // what a command is called, if it is long
 }
 
 // acts reports whether the step calls a tool.
@@ -73,13 +76,13 @@ func parse(text string) (steps []step) {
 type parser struct {
 	masked
 	steps []step
-	file  string // written last
+	file  string // written or read last
 	here  string // "in a.txt, …"
 }
 
 func (p *parser) add(s ...step) {
 	for _, one := range s {
-		if one.kind == write || one.kind == edit {
+		if one.path != "" && one.kind != grep && one.kind != glob {
 			p.file = one.path
 		}
 		p.steps = append(p.steps, one)
@@ -102,10 +105,12 @@ func (p *parser) clause(c string) {
 }
 
 func (p *parser) match(c string) []step {
-	for _, r := range rules {
-		if m := r.form.FindStringSubmatch(c); m != nil {
-			if made := r.make(p, m); made != nil {
-				return made
+	for _, table := range [][]rule{changes, questions, rules} {
+		for _, r := range table {
+			if m := r.form.FindStringSubmatch(c); m != nil {
+				if made := r.make(p, m); made != nil {
+					return made
+				}
 			}
 		}
 	}

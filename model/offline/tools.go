@@ -49,7 +49,7 @@ func (s *step) fields() []field {
 		return []field{{s.path, pathNames}, {s.text, textNames}}
 	case edit:
 		return []field{{s.path, pathNames}, {s.old, []string{"old_string", "old", "old_str", "old_text", "search", "find"}},
-			{s.text, []string{"new_string", "new", "new_str", "new_text", "replace", "replacement"}}}
+			{s.text, []string{"new_string", "new", "new_str", "new_text", "replace", "replacement"}}, {s.all, []string{"replace_all", "all", "global"}}}
 	case grep:
 		return []field{{regexp.QuoteMeta(s.text), patternNames}, {s.path, dirNames}}
 	case glob:
@@ -160,7 +160,7 @@ func arguments(raw json.RawMessage, s *step) string {
 		}
 	}
 	for k, v := range args {
-		if v == "" && !slices.Contains(sch.Required, k) {
+		if (v == "" || v == false) && !slices.Contains(sch.Required, k) {
 			delete(args, k)
 		}
 	}

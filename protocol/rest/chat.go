@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/health"
 )
 
 type (
@@ -49,11 +50,12 @@ type (
 		Seq       harness.Seq       `json:"seq"`
 		TurnID    harness.TurnID    `json:"turn_id,omitempty"` // none while a prompt waits
 		ItemID    harness.ItemID    `json:"item_id,omitempty"`
+		Health    *health.Snapshot  `json:"health,omitempty"` // behind the command
 	}
 )
 
 func asReceipt(id harness.SessionID, r harness.Receipt) receipt {
-	return receipt{id, r.Seq, r.Turn, r.Item}
+	return receipt{SessionID: id, Seq: r.Seq, TurnID: r.Turn, ItemID: r.Item}
 }
 
 func (s *Server) createChat(ctx context.Context, key string, _ *none, b *newChat) (session, error) {
@@ -94,6 +96,8 @@ type sessionDetail struct {
 	Turn      *turn      `json:"turn,omitempty"` // the one that is open
 	Queued    int        `json:"queued_prompts"`
 	Approvals []approval `json:"approvals"`
+
+	Health *health.Snapshot `json:"health,omitempty"`
 	detail
 }
 
@@ -126,7 +130,7 @@ func (s *Server) detail(ctx context.Context, id harness.SessionID, kind harness.
 	}
 	d := sessionDetail{
 		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Turn: asTurn(st.Turn),
-		Queued: len(st.Queue), Approvals: asApprovals(st),
+		Queued: len(st.Queue), Approvals: asApprovals(st), Health: healthOf(st),
 	}
 	d.detail, err = describe(ctx, s.k, st)
 	return d, err

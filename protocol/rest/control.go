@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"harness"
+	"harness/health"
 )
 
 type (
@@ -21,7 +22,8 @@ type (
 	}
 	configured struct {
 		session
-		Config config `json:"config"`
+		Config config           `json:"config"`
+		Health *health.Snapshot `json:"health,omitempty"`
 	}
 	cancelInput struct {
 		TurnID harness.TurnID `json:"turn_id" rule:"id"` // only this one
@@ -74,7 +76,7 @@ func (s *Server) configure(ctx context.Context, _ string, p *onSession, b *sessi
 	if err != nil {
 		return configured{}, err
 	}
-	return configured{asSession(st.Summary()), asConfig(st.Config)}, nil
+	return configured{session: asSession(st.Summary()), Config: asConfig(st.Config), Health: healthOf(st)}, nil
 }
 
 func (s *Server) remove(w http.ResponseWriter, r *http.Request, p *onSession, _ *none) error {
@@ -98,7 +100,7 @@ func (s *Server) cancel(ctx context.Context, key string, p *onSession, b *cancel
 	if err == nil && b.TurnID != "" && got.Turn != b.TurnID {
 		err = errKeyReused
 	}
-	return asReceipt(p.ID, got), err
+	return s.withHealth(ctx, p.ID, got, err)
 }
 
 func (s *Server) pause(ctx context.Context, key string, p *onSession, _ *none) (receipt, error) {
@@ -106,7 +108,7 @@ func (s *Server) pause(ctx context.Context, key string, p *onSession, _ *none) (
 		st, ok := e.(*harness.SessionState)
 		return ok && st.ClientKey == key && (st.Status == harness.Paused || st.PauseRequested != nil && *st.PauseRequested)
 	})
-	return asReceipt(p.ID, got), err
+	return s.withHealth(ctx, p.ID, got, err)
 }
 
 func (s *Server) resume(ctx context.Context, key string, p *onSession, b *branchInput) (int, any, error) {
@@ -121,7 +123,8 @@ func (s *Server) resume(ctx context.Context, key string, p *onSession, b *branch
 	if err != nil && harness.AsError(err) == harness.ErrInvalid { // all that was said was checked: it is the session's state
 		err = errNotPaused
 	}
-	return http.StatusOK, asReceipt(p.ID, got), err
+	answer, err := s.withHealth(ctx, p.ID, got, err)
+	return http.StatusOK, answer, err
 }
 
 func (s *Server) branchChat(ctx context.Context, key string, p *onSession, b *branchInput) (session, error) {

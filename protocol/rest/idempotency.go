@@ -84,6 +84,9 @@ func (s *Server) made(ctx context.Context, n harness.NewSession) error {
 		return errKeyReused
 	}
 	then := harness.ConfigPatch{PermissionMode: p.PermissionMode, MaxTurns: p.MaxTurns, Model: p.Model, SystemPrompt: p.SystemPrompt, Effort: p.ThinkLevel, Agent: p.AgentProfile}
+	if p.Policy != nil {
+		then.Health = p.Policy.Health
+	}
 	if !reflect.DeepEqual(then, n.Config) {
 		return errKeyReused
 	}

@@ -30,6 +30,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	s.must(200, nil, "GET", on, "")
 	s.must(200, nil, "GET", on+"/events?limit=3&tier=default&types=token,turn_end", "")
 	s.must(200, nil, "GET", on+"/state?at=now&messages=1", "")
+	s.must(200, nil, "GET", on+"/processes", "")
 	s.must(200, nil, "PATCH", on, `{"title":"a title","think_level":"low"}`)
 	var branch row
 	s.must(201, &branch, "POST", chat+"/branch", fmt.Sprintf(`{"from_event_id":"%s.1"}`, id))
@@ -86,7 +87,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	// Bad.
 	const nobody = "ses_nobody"
 	for _, path := range []string{"/chat/sessions/", "/sessions/"} {
-		for _, rest := range []string{"", "/events", "/events/stream", "/state", "/export"} {
+		for _, rest := range []string{"", "/events", "/events/stream", "/state", "/export", "/processes"} {
 			if path == "/chat/sessions/" && rest != "" && rest != "/events/stream" {
 				continue
 			}

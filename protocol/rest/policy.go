@@ -13,14 +13,14 @@ type (
 	PolicyQuestion struct {
 		Tool      string          `json:"tool" rule:"required max=200"`
 		Input     json.RawMessage `json:"input"`
-		Mode      harness.Mode    `json:"mode" rule:"enum=normal|accept_edits|full_auto"`
+		Mode      harness.Mode    `json:"mode" rule:"words=normal|accept_edits|full_auto"`
 		Directory string          `json:"directory" rule:"max=4096"`
 		Engine    string          `json:"engine" rule:"max=200"`
-		Kind      harness.Kind    `json:"kind" rule:"enum=chat|background"`
+		Kind      harness.Kind    `json:"kind" rule:"words=chat|background"`
 	}
 	// PolicyVerdict is what would be decided about it, and why.
 	PolicyVerdict struct {
-		Outcome string `json:"outcome"` // allow, ask or deny
+		Outcome string `json:"outcome" rule:"words=allow|ask|deny"`
 		Rule    string `json:"rule"`
 		Reason  string `json:"reason,omitempty"`
 		Source  string `json:"source"`

@@ -37,8 +37,12 @@ var routes = []route{
 		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "the branch"},
 	}, (*Server).resume, harness.ErrNotFound, errNotPaused),
 	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state before the turn of a message, or say what that would do.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrBusy, harness.ErrUnsupported),
+	get("/sessions/{id}/processes", "listProcesses", "The session's processes that live now: its runner and its agents.", (*Server).processes, harness.ErrNotFound),
 	get("/sessions/{id}/events", "listEvents", "The session's events by seq, a page at a time.", (*Server).listEvents, harness.ErrNotFound),
 	raw("GET", "/sessions/{id}/events/stream", "streamEvents", "The session's events, past and to come.", streamed, (*Server).streamEvents, harness.ErrNotFound),
+	raw("GET", "/sessions/{id}/health/stream", "streamHealth", "The session's health, now and whenever it changes.", []answer{
+		{http.StatusOK, mediaEvents, nil, "health_snapshot envelopes; id: the seq of the event that the snapshot is of"},
+	}, (*Server).streamHealth, harness.ErrNotFound),
 	get("/sessions/{id}/state", "getState", "The session's state at any event.", (*Server).stateAt, harness.ErrNotFound),
 	raw("GET", "/sessions/{id}/export", "exportSession", "The session's log as an archive.", []answer{
 		{http.StatusOK, mediaLines, nil, "one event a line, exactly as the log has it, and a last line with their count and checksum"},
@@ -50,6 +54,7 @@ var routes = []route{
 	raw("DELETE", "/rules/{rule_id}", "revokeRule", "Revoke a rule: its tool is asked about again.", []answer{
 		{http.StatusNoContent, "", nil, "it does not stand any more"},
 	}, (*Server).revokeRule, harness.ErrNotFound),
+	act("POST", "/policy/test", "testPolicy", "What would be decided about a call of a tool, by which rule and why. Nothing is called.", http.StatusOK, (*Server).testPolicy, harness.ErrUnsupported),
 	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
 		{http.StatusOK, mediaBytes, nil, "its bytes"},
 	}, (*Server).artifact, harness.ErrNotFound),

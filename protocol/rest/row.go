@@ -26,12 +26,13 @@ type session struct {
 	Pending             int               `json:"pending_approvals"`
 	CreatedAt           time.Time         `json:"created_at"`
 	UpdatedAt           time.Time         `json:"updated_at"`
+	Health              *vitals           `json:"health,omitempty"` // all of it where there is one session
 }
 
 func asSession(s harness.Summary) session {
 	return session{
 		s.Session, s.Kind, s.User, s.Title, s.Status, s.Reason, s.Engine, s.Directory, s.Parent, s.Branched, s.Cursor,
-		s.Seq, s.Messages, s.Pending, s.Created, s.Updated,
+		s.Seq, s.Messages, s.Pending, s.Created, s.Updated, asVitals(s),
 	}
 }
 
@@ -87,6 +88,8 @@ type settings struct {
 	AgentProfile   *string `json:"agent_profile" rule:"max=128"`
 	SystemPrompt   *string `json:"system_prompt" rule:"max=524288"`
 	MaxTurns       *int64  `json:"max_turns" rule:"min=0 max=1000000"`
+
+	Policy *policyChange `json:"policy"`
 }
 
 func (c settings) patch() harness.ConfigPatch {
@@ -100,5 +103,6 @@ func (c settings) patch() harness.ConfigPatch {
 	if c.MaxTurns != nil {
 		p.MaxTurns = new(int(*c.MaxTurns))
 	}
+	p.Health = c.Policy.bounds()
 	return p
 }

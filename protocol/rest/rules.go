@@ -23,6 +23,7 @@ type (
 		RuleID    harness.RuleID     `json:"rule_id"`
 		Directory string             `json:"directory"`
 		ToolName  string             `json:"tool_name"`
+		Pattern   string             `json:"pattern,omitempty"` // which calls of it; every one if it is left out
 		SessionID harness.SessionID  `json:"session_id"`
 		RequestID harness.ApprovalID `json:"request_id"`
 		Actor     string             `json:"actor,omitempty"`
@@ -50,7 +51,7 @@ func (s *Server) listRules(ctx context.Context, p *ruleQuery) (rulePage, error) 
 			page.Next = string(page.Rules[limit-1].RuleID)
 			return page, nil
 		default:
-			page.Rules = append(page.Rules, rule{r.ID, r.Directory, r.Tool, r.Session, r.Request, r.Actor, r.Created})
+			page.Rules = append(page.Rules, rule{r.ID, r.Directory, r.Tool, r.Pattern, r.Session, r.Request, r.Actor, r.Created})
 		}
 	}
 	if after != "" {

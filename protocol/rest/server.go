@@ -16,8 +16,15 @@ type Options struct {
 	Log     *slog.Logger // default: discard
 	Version string       // of the API's description
 
+	// Processes are those of a session that live; without it there are none.
+	Processes func(harness.SessionID) ([]Process, error)
+
 	// Shelf has the content of artifacts; without it there is none.
 	Shelf harness.Shelf
+
+	// TryPolicy says what would be decided about a call of a tool; without it
+	// asking is unsupported.
+	TryPolicy func(ctx context.Context, q PolicyQuestion) (PolicyVerdict, error)
 
 	// Import takes the events of a whole archive in, as archive.Import does;
 	// without it importing is unsupported.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"harness"
+	"harness/health"
 )
 
 type (
@@ -24,8 +25,11 @@ type (
 		Turn      *turn          `json:"turn,omitempty"`
 		Queue     []queuedPrompt `json:"queue"`
 		Approvals []approval     `json:"approvals"`
-		First     int            `json:"first_message"` // index of Latest[0] in the conversation
-		Latest    []message      `json:"messages"`      // the newest of them
+
+		Health *health.Snapshot `json:"health,omitempty"` // as it was then
+
+		First  int       `json:"first_message"` // index of Latest[0] in the conversation
+		Latest []message `json:"messages"`      // the newest of them
 	}
 	queuedPrompt struct {
 		ItemID harness.ItemID `json:"item_id"`
@@ -79,7 +83,7 @@ func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 	}
 	v := snapshot{
 		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Turns: st.Turns, Turn: asTurn(st.Turn),
-		Queue: []queuedPrompt{}, Approvals: asApprovals(st),
+		Queue: []queuedPrompt{}, Approvals: asApprovals(st), Health: healthOf(st),
 	}
 	for _, q := range st.Queue {
 		v.Queue = append(v.Queue, queuedPrompt{q.Item, q.Parts})

@@ -25,6 +25,7 @@ type stream struct {
 	blocked bool // the socket takes nothing now
 	queued  bool // a reader of the store will serve it, or does
 	ended   bool // nothing more is sent
+	health  bool // it shows the session's health, and at is the snapshot's place
 }
 
 // ready reports whether the socket stands between two events and takes bytes,

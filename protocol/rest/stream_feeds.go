@@ -110,7 +110,7 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) (
 	if err := f.find(r.Context(), &s.from, sum); err != nil {
 		return err
 	}
-	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want)}
+	w := &stream{want: s.want, at: s.from.after, rest: appendHello(nil, s.session, s.want), health: s.health}
 	caller, known := harness.CallerOf(r.Context())
 	if known || s.until != (until{}) {
 		w.terms = &terms{until: s.until, caller: caller, seat: s.seat}
@@ -123,6 +123,12 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) (
 		return nil
 	}
 	f.enter(w, s.session, sum)
+	if s.health {
+		if err := f.greet(r.Context(), w); err != nil {
+			f.leave(w)
+			return err
+		}
+	}
 	w.expires(caller.Expires)
 	if _, err = f.srv.Stream(rw, r, w); err == nil {
 		streams = true
@@ -145,7 +151,10 @@ func (f *feeds) enter(w *stream, id harness.SessionID, sum harness.Summary) {
 		r.enders++
 		r.note(sum)
 	}
-	if r.live != nil {
+	switch {
+	case w.health:
+		r.beats++
+	case r.live != nil:
 		r.place(w)
 	}
 	if len(r.streams) == 1 || r.failed || sum.Seq > r.end && !r.feeding() { // else who woke the session has told
@@ -190,6 +199,9 @@ func (f *feeds) leave(w *stream) {
 	}
 	if w.until() != (until{}) {
 		r.enders--
+	}
+	if w.health {
+		r.beats--
 	}
 	switch {
 	case n > 0:

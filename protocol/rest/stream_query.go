@@ -15,6 +15,7 @@ type subscription struct {
 	want    filter
 	until   until
 	seat    *seat // nil: it is taken when the stream begins
+	health  bool  // not the events, but what they say about the session's health
 }
 
 // parseSubscription reads all that a request for a stream says. Errors wrap

@@ -101,7 +101,7 @@ func (r *room) serve(w *stream, g *segment) {
 		return
 	}
 	for _, x := range r.streams {
-		if x.want == w.want && g.covers(x.at) && x.ready() {
+		if !x.health && x.want == w.want && g.covers(x.at) && x.ready() {
 			x.take(g)
 			r.advance(x)
 		}

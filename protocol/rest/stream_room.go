@@ -27,6 +27,9 @@ type room struct {
 	again   bool        // something happened that the feed may have missed: look once more before it ends
 	failed  bool        // it could not be shown: who comes next looks for itself
 	gone    bool        // not the feeds' any more
+
+	beats int32  // streams of health
+	pulse *pulse // for them, while feeding
 }
 
 // feeding reports whether a goroutine follows the session. mu is held.
@@ -84,6 +87,7 @@ func (r *room) rest(ctx context.Context) bool {
 	case len(r.streams) == 0:
 		r.close()
 	default:
+		r.pulse = nil
 		r.forget(r.end)
 		for _, w := range r.streams { // those that were to be served from a lane
 			r.advance(w)
@@ -128,6 +132,9 @@ func (r *room) watch(ctx context.Context, after harness.Seq) error {
 		if err != nil {
 			return err
 		}
+		if err := r.feel(ctx, up); err != nil {
+			return err
+		}
 		if r.update(up) {
 			r.settle(ctx)
 		}
@@ -147,7 +154,9 @@ func (r *room) update(up harness.Update) (settles bool) {
 	if r.live == nil && len(up.Events) > 0 {
 		r.live = new(live)
 		for _, w := range r.streams {
-			r.place(w)
+			if !w.health {
+				r.place(w)
+			}
 		}
 	}
 	for _, e := range up.Events {
@@ -178,6 +187,10 @@ func (r *room) update(up harness.Update) (settles bool) {
 // store asked for the rest. mu is held.
 func (r *room) advance(w *stream) {
 	if !w.ready() {
+		return
+	}
+	if w.health {
+		r.beat(w)
 		return
 	}
 	if w.lane != nil && w.lane.covers(w.at) && !r.ends(w) {

@@ -71,7 +71,11 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, p *onSession,
 		return err
 	}
 	if form == mediaJSON {
-		return writeJSON(w, http.StatusAccepted, asReceipt(p.ID, got))
+		answer, err := s.withHealth(ctx, p.ID, got, nil)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusAccepted, answer)
 	}
 	from := got.Seq - 1
 	waited := got.Turn == ""

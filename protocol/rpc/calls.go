@@ -146,6 +146,22 @@ type (
 		Attempt          int               `json:"attempt,omitempty"`
 		Turns            int               `json:"turns"`
 		LastEvent        int64             `json:"lastEvent"`
+		Score            *int              `json:"score,omitempty"` // 0 to 100
+		Grade            string            `json:"grade,omitempty" rule:"words=healthy|watch|degraded|critical"`
+		Flags            []threadFlag      `json:"flags"`
+		Hint             *threadHint       `json:"recoveryHint,omitempty"`
+	}
+	threadFlag struct {
+		Code     string      `json:"code"`
+		Severity string      `json:"severity" rule:"words=info|warn|critical"`
+		SinceSeq harness.Seq `json:"sinceSeq"`
+		Evidence []string    `json:"evidence"` // ids of events
+		Message  string      `json:"message"`
+	}
+	threadHint struct {
+		Action string `json:"action" rule:"words=none|approve|raise_budget|resume|branch|wait|investigate"`
+		Cursor string `json:"cursor,omitempty"`
+		Text   string `json:"text"`
 	}
 )
 

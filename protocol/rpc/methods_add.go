@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"harness"
+	"harness/health"
 )
 
 // The methods beyond S4; initialize announces each.
@@ -88,7 +89,7 @@ func (c *conn) threadResume(ctx context.Context, x *exchange, p *threadParams) (
 	return c.do(ctx, x, p.ThreadID, harness.Resume{Actor: c.opts.User})
 }
 
-// threadHealth says how a thread is: facts of its state, no judgement.
+// threadHealth says how a thread is: facts of its state, and what they come to.
 func (c *conn) threadHealth(ctx context.Context, _ *exchange, p *threadParams) (threadHealthResult, error) {
 	if _, err := c.summary(ctx, p.ThreadID); err != nil {
 		return threadHealthResult{}, err
@@ -99,7 +100,14 @@ func (c *conn) threadHealth(ctx context.Context, _ *exchange, p *threadParams) (
 	}
 	h := threadHealthResult{
 		ThreadID: p.ThreadID, Seq: st.Seq, Status: st.Status, Reason: st.Reason, Error: st.Error,
-		PendingApprovals: len(st.Pending), Queued: len(st.Queue), Turns: st.Turns, LastEvent: st.Updated.UnixMilli(),
+		PendingApprovals: len(st.Pending), Queued: len(st.Queue), Turns: st.Turns, LastEvent: st.Updated.UnixMilli(), Flags: []threadFlag{},
+	}
+	if f, ok := health.Of(st); ok {
+		s := f.Snapshot()
+		h.Score, h.Grade, h.Hint = &s.Score, string(s.Grade), &threadHint{s.Hint.Action, s.Hint.Cursor, s.Hint.Text}
+		for _, up := range s.Flags {
+			h.Flags = append(h.Flags, threadFlag{up.Code, string(up.Severity), up.SinceSeq, up.Evidence, up.Message})
+		}
 	}
 	if st.Turn != nil {
 		h.Attempt = st.Turn.Attempt

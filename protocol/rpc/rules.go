@@ -18,6 +18,7 @@ type (
 		RuleID    harness.RuleID     `json:"ruleId"`
 		Directory string             `json:"directory"`
 		Tool      string             `json:"tool"`
+		Pattern   string             `json:"pattern,omitempty"` // which calls of it; every one if it is left out
 		ThreadID  harness.SessionID  `json:"threadId"`
 		RequestID harness.ApprovalID `json:"requestId"`
 		Actor     string             `json:"actor,omitempty"`
@@ -37,7 +38,7 @@ func (c *conn) ruleList(ctx context.Context, _ *exchange, p *ruleListParams) (ru
 			return ruleListResult{}, err
 		}
 		if c.opts.User == "" || r.Actor == c.opts.User {
-			list.Rules = append(list.Rules, rule{r.ID, r.Directory, r.Tool, r.Session, r.Request, r.Actor, r.Created.UnixMilli()})
+			list.Rules = append(list.Rules, rule{r.ID, r.Directory, r.Tool, r.Pattern, r.Session, r.Request, r.Actor, r.Created.UnixMilli()})
 		}
 	}
 	return list, nil

@@ -24,10 +24,14 @@ const (
 	answerWithin = 30 * time.Second
 )
 
+// rewindWithin is for what takes its time: many files.
+const rewindWithin = 10 * time.Minute
+
 // Client talks to one runner, and believes it nothing: every answer has a
 // bound, no redirect is followed, nothing compressed is unpacked.
 type Client struct {
 	http  *http.Client
+	slow  *http.Client // for answers that take their time
 	base  string
 	token string
 }
@@ -47,15 +51,19 @@ func NewSocketClient(path, token string) *Client {
 }
 
 func newClient(base, token string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *Client {
-	return &Client{base: base, token: token, http: &http.Client{
-		Transport: &http.Transport{
-			DialContext: dial, DisableCompression: true, ResponseHeaderTimeout: answerWithin, TLSHandshakeTimeout: dialWithin,
-			MaxResponseHeaderBytes: 64 << 10,
-			// A connection of its own for each request: a turn leaves none behind.
-			DisableKeepAlives: true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	wire := &http.Transport{
+		DialContext: dial, DisableCompression: true, ResponseHeaderTimeout: answerWithin, TLSHandshakeTimeout: dialWithin,
+		MaxResponseHeaderBytes: 64 << 10,
+		// A connection of its own for each request: a turn leaves none behind.
+		DisableKeepAlives: true,
+	}
+	patient := wire.Clone()
+	patient.ResponseHeaderTimeout = rewindWithin
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{
+		http: &http.Client{Transport: wire, CheckRedirect: stay}, slow: &http.Client{Transport: patient, CheckRedirect: stay},
+		base: base, token: token,
+	}
 }
 
 // FaultError says that a runner does not keep to the protocol.
@@ -129,6 +137,18 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	return c.exchange(ctx, MaxCommand, method, path, in, out)
+}
+
+// work is call for what takes its time and may have more to tell.
+func (c *Client) work(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, rewindWithin)
+	defer cancel()
+	return (&Client{http: c.slow, base: c.base, token: c.token}).exchange(ctx, MaxFrame, method, path, in, out)
+}
+
+// exchange sends something small and reads an answer of at most so many bytes.
+func (c *Client) exchange(ctx context.Context, most int64, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
 		var err error
@@ -141,14 +161,14 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		return err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, MaxCommand+1))
+	text, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	case out == nil:
 		return nil
-	case len(text) > MaxCommand:
-		return fault("its answer to %s is larger than %d bytes", path, MaxCommand)
+	case int64(len(text)) > most:
+		return fault("its answer to %s is larger than %d bytes", path, most)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return fault("its answer to %s is not JSON of the protocol", path)
@@ -231,8 +251,20 @@ func (c *Client) Forget(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/runs/"+url.PathEscape(id), nil, nil)
 }
 
-// Rewind takes a workspace of the runner back.
+// Mark has the files of the runner's directory kept as they are.
+func (c *Client) Mark(ctx context.Context, m Marking) (Marked, error) {
+	var got Marked
+	return got, c.work(ctx, http.MethodPost, "/workspace/marks", m, &got)
+}
+
+// Unmark lets the runner forget a session's marks.
+func (c *Client) Unmark(ctx context.Context, s harness.SessionID) error {
+	return c.call(ctx, http.MethodDelete, "/workspace/marks/"+url.PathEscape(string(s)), nil, nil)
+}
+
+// Rewind takes files of the runner back. What could not be taken back is in the
+// result's Error.
 func (c *Client) Rewind(ctx context.Context, r Rewind) (harness.Rewound, error) {
 	var got harness.Rewound
-	return got, c.call(ctx, http.MethodPost, "/workspace/rewind", r, &got)
+	return got, c.work(ctx, http.MethodPost, "/workspace/rewind", r, &got)
 }

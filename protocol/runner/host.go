@@ -100,6 +100,7 @@ func (r *run) Emit(ctx context.Context, p harness.Payload) error {
 
 // tell adds an event to the spool; a full one ends the run. r.mu is held.
 func (r *run) tell(f Frame) error {
+	r.keep.heard(f)
 	_, err := r.spool.add(f)
 	if errors.Is(err, errFull) {
 		r.cancel(errFull)
@@ -144,6 +145,9 @@ func (r *run) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, err
 	case a := <-q.answer:
 		if a.Error != nil {
 			return harness.Decision{}, a.Error.err()
+		}
+		if a.Verdict == harness.Allow && u.Access != harness.AccessRead {
+			r.keep.before(r)
 		}
 		return a.Decision, nil
 	case <-ctx.Done():

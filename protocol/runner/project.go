@@ -95,8 +95,10 @@ func decodeFact(name harness.Type, raw json.RawMessage) harness.Payload {
 func reserved(p harness.Payload) bool {
 	switch p := p.(type) {
 	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
-		*harness.Session, *harness.SessionState, *harness.HealthSnapshot:
+		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, *harness.Rewound:
 		return true
+	case *harness.SessionCheckpoint:
+		return p.CheckpointType == harness.WorkspaceCheckpoint
 	case *harness.HookEvent:
 		return p.Kind == harness.HookCancel
 	case *harness.Unknown:

@@ -24,13 +24,15 @@ func (r *Runner) routes() map[string]http.HandlerFunc {
 		"POST /runs/{id}/config":              r.config,
 		"POST /runs/{id}/approvals/{call...}": r.approve,
 		"DELETE /runs/{id}":                   r.forget,
+		"POST /workspace/marks":               r.mark,
+		"DELETE /workspace/marks/{session}":   r.unmark,
 		"POST /workspace/rewind":              r.rewind,
 	}
 }
 
 func (r *Runner) health(w http.ResponseWriter, _ *http.Request) {
 	can := Abilities(r.engine.Abilities())
-	h := Health{OK: true, HasAnthropicKey: r.opts.HasKey, Version: r.opts.Version, Abilities: &can}
+	h := Health{OK: true, HasAnthropicKey: r.opts.HasKey, Version: r.opts.Version, Abilities: &can, Snapshots: r.keeps()}
 	r.mu.Lock()
 	run := r.run
 	r.mu.Unlock()
@@ -180,39 +182,6 @@ func (r *Runner) forget(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func (r *Runner) rewind(w http.ResponseWriter, req *http.Request) {
-	if r.opts.Rewind == nil {
-		refuse(w, fmt.Errorf("this runner keeps no snapshots: %w", harness.ErrUnsupported))
-		return
-	}
-	var back Rewind
-	err := read(w, req, MaxCommand, &back)
-	if err == nil {
-		q := Query{Directory: back.Directory}
-		err = r.place(&q)
-		back.Directory = q.Directory
-	}
-	if err == nil && r.busy() {
-		err = harness.ErrBusy
-	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	got, err := r.opts.Rewind(req.Context(), back)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	answer(w, http.StatusOK, got)
-}
-
-func (r *Runner) busy() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.run != nil && r.run.running()
 }
 
 // read takes a JSON body, and only as such: what a page of a browser could send

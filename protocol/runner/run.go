@@ -16,6 +16,7 @@ type run struct {
 	id      string
 	attempt int
 	kept    bool // it outlives the connection of its query
+	keep    *keeper
 	spool   *spool
 	history []rawEvent
 	can     harness.Abilities
@@ -81,6 +82,7 @@ func (r *run) begin() error {
 // work has the engine do it, and again for words that came when it had just
 // stopped listening, until the run is over.
 func (r *run) work(e harness.Engine) {
+	r.keep.begin(r)
 	for {
 		r.mu.Lock()
 		turn := r.turn
@@ -88,7 +90,11 @@ func (r *run) work(e harness.Engine) {
 			turn.ID += harness.TurnID("." + strconv.Itoa(r.part))
 		}
 		r.mu.Unlock()
+		if !r.can.Approve {
+			r.keep.before(r)
+		}
 		err := safely(r.ctx, e, turn, r)
+		r.keep.after(r)
 		if r.over(err) {
 			return
 		}

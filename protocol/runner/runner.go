@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -30,9 +29,10 @@ type Options struct {
 	Version   string
 	MaxSpool  int64 // MaxSpool if 0
 
-	// Rewind takes a workspace back; nil if that cannot be done here.
-	Rewind func(ctx context.Context, r Rewind) (harness.Rewound, error)
-	Log    *slog.Logger
+	// Files finds what keeps the files of a directory; nil if nothing does.
+	Files func(directory string) (harness.Rewinder, error)
+	Data  string // directory that remembers which runs' files were kept; nothing does if ""
+	Log   *slog.Logger
 }
 
 // Runner serves one engine. It implements [http.Handler].
@@ -40,13 +40,15 @@ type Runner struct {
 	engine harness.Engine
 	opts   Options
 	mux    *http.ServeMux
+	runs   *records
 	wg     sync.WaitGroup // runs
 
-	mu       sync.Mutex // guards what follows
-	run      *run       // the latest
-	attached int        // how many follow it
-	used     time.Time  // when somebody last asked for something
-	closed   bool
+	mu        sync.Mutex // guards what follows
+	run       *run       // the latest
+	attached  int        // how many follow it
+	used      time.Time  // when somebody last asked for something
+	rewinding bool
+	closed    bool
 }
 
 // New makes a runner. Close ends it.
@@ -61,6 +63,7 @@ func New(e harness.Engine, opts *Options) *Runner {
 	if r.opts.Log == nil {
 		r.opts.Log = slog.New(slog.DiscardHandler)
 	}
+	r.runs = &records{dir: r.opts.Data}
 	for pattern, h := range r.routes() {
 		r.mux.HandleFunc(pattern, h)
 	}
@@ -123,12 +126,15 @@ func (r *Runner) start(q Query) (*run, error) {
 			old.cancel(errCancelled)
 		}
 		return nil, harness.ErrBusy
+	case r.rewinding:
+		return nil, fmt.Errorf("files are being taken back: %w", harness.ErrBusy)
 	}
 	s, err := newSpool(r.opts.Spool, r.opts.MaxSpool)
 	if err != nil {
 		return nil, err
 	}
 	run := newRun(q, r.engine.Abilities(), s)
+	run.keep = r.keeper(q)
 	if err := run.begin(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}

@@ -18,6 +18,7 @@ type Query struct {
 	Config    *harness.Config   `json:"config,omitempty"`
 	Parts     []harness.Part    `json:"parts,omitempty"` // instead of the prompt
 	Began     harness.Seq       `json:"began,omitempty"`
+	Kept      bool              `json:"kept,omitempty"`    // whoever asks has files kept by itself, with POST /workspace/marks
 	History   []json.RawMessage `json:"history,omitempty"` // envelopes, as the log has them
 }
 
@@ -64,11 +65,32 @@ type Words struct {
 	Parts   []harness.Part `json:"parts,omitempty"` // instead of the message
 }
 
-// Rewind takes a workspace back.
+// Marking asks for the files of a directory to be kept as they are.
+type Marking struct {
+	SessionID harness.SessionID `json:"sessionId"`
+	Phase     harness.MarkPhase `json:"phase"`
+	Directory string            `json:"directory,omitempty"`
+}
+
+// Marked is the answer.
+type Marked struct {
+	Mark       string `json:"mark"`
+	Incomplete string `json:"incomplete,omitempty"` // why something of them was not kept
+}
+
+// Rewind takes files back: to before a run, to before the run in which a message
+// was, or to a mark.
 type Rewind struct {
-	Directory string `json:"directory,omitempty"`
-	Mark      string `json:"mark"`
-	DryRun    bool   `json:"dryRun,omitempty"`
+	RequestID string            `json:"requestId,omitempty"`
+	MessageID harness.ItemID    `json:"messageId,omitempty"`
+	Mark      string            `json:"mark,omitempty"`
+	SessionID harness.SessionID `json:"sessionId,omitempty"` // whose mark it is
+	Directory string            `json:"directory,omitempty"`
+	DryRun    bool              `json:"dryRun,omitempty"`
+	Force     bool              `json:"force,omitempty"`
+
+	Lineage  map[harness.SessionID]string `json:"lineage,omitempty"`  // as in [harness.Rewinding]
+	Children []harness.SessionID          `json:"children,omitempty"` // likewise
 }
 
 // Health is GET /health: S2's three, and what a server of ours wants to know.
@@ -80,6 +102,7 @@ type Health struct {
 	Version   string     `json:"version,omitempty"`
 	Abilities *Abilities `json:"abilities,omitempty"`
 	Run       *Status    `json:"run,omitempty"`
+	Snapshots bool       `json:"snapshots,omitempty"` // files can be kept and taken back
 }
 
 // Abilities are [harness.Abilities].

@@ -104,15 +104,21 @@ func containers(t testing.TB, client []string) string {
 	return string(out)
 }
 
-func TestAContainerIsReusedWhileItIsHealthyAndStoppedWhenIdle(t *testing.T) {
-	client := engine(t)
-	s := docker.New(&docker.Options{Command: client, Image: image, Shim: sandboxtest.Probe(t), Idle: 500 * time.Millisecond})
+// visit opens a workspace and returns what runs "true" in it and says in which
+// container.
+func visit(t *testing.T, client []string, idle time.Duration) (runTrue func() string) {
+	t.Helper()
+	s := docker.New(&docker.Options{Command: client, Image: image, Shim: sandboxtest.Probe(t), Idle: idle})
 	w, err := s.Open(t.Context(), harness.WorkspaceSpec{Directory: t.TempDir(), Env: []string{"PATH=/bin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	runTrue := func() string {
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() string {
 		t.Helper()
 		c, err := w.Start(t.Context(), harness.Process{Args: []string{"true"}})
 		if err != nil {
@@ -123,6 +129,11 @@ func TestAContainerIsReusedWhileItIsHealthyAndStoppedWhenIdle(t *testing.T) {
 		}
 		return c.Ref().Handle
 	}
+}
+
+func TestAContainerIsReusedWhileItIsHealthy(t *testing.T) {
+	client := engine(t)
+	runTrue := visit(t, client, 0)
 	first := runTrue()
 	if again := runTrue(); again != first {
 		t.Errorf("two containers, %s and %s, for one workspace", first, again)
@@ -130,17 +141,22 @@ func TestAContainerIsReusedWhileItIsHealthyAndStoppedWhenIdle(t *testing.T) {
 	if out, err := exec.Command(client[0], append(client[1:len(client):len(client)], "kill", first)...).CombinedOutput(); err != nil {
 		t.Fatalf("kill the container: %v\n%s", err, out)
 	}
-	second := runTrue()
-	if second == first {
+	if second := runTrue(); second == first {
 		t.Error("a dead container was used")
 	}
+}
+
+func TestAContainerIsStoppedWhenIdle(t *testing.T) {
+	client := engine(t)
+	runTrue := visit(t, client, 500*time.Millisecond)
+	first := runTrue()
 	deadline := time.Now().Add(30 * time.Second)
 	for tick := time.NewTicker(50 * time.Millisecond); containers(t, client) != ""; <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("an idle container is still there: %s", containers(t, client))
 		}
 	}
-	if third := runTrue(); third == second {
+	if second := runTrue(); second == first {
 		t.Error("a stopped container was used")
 	}
 }

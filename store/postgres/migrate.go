@@ -77,10 +77,12 @@ func migrate(ctx context.Context, c *pgx.Conn) error {
 }
 
 // version is that of the schema. A place without tables of ours is ErrNotFound,
-// one with tables of somebody else's ErrInvalid.
+// one with tables of somebody else's ErrInvalid. It reads the catalogue itself:
+// functions that look a name up may remember that it was not there.
 func version(ctx context.Context, q querier) (int, error) {
 	var ours, theirs bool
-	err := q.QueryRow(ctx, "SELECT to_regclass('harness_schema') IS NOT NULL, to_regclass('sessions') IS NOT NULL").Scan(&ours, &theirs)
+	err := q.QueryRow(ctx, `SELECT coalesce(bool_or(relname = 'harness_schema'), false), coalesce(bool_or(relname = 'sessions'), false)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = current_schema()`).Scan(&ours, &theirs)
 	switch {
 	case err != nil:
 		return 0, err

@@ -23,6 +23,7 @@ type Options struct {
 // database.
 type Store struct {
 	config  *pgx.ConnConfig // for the connections that are nobody else's
+	looking bool            // nothing may be written
 	timeout time.Duration
 	channel string // of notifications
 
@@ -32,7 +33,8 @@ type Store struct {
 	bells   *bells
 	life    context.Context // ends with Close, for what runs by itself
 	end     context.CancelFunc
-	running sync.WaitGroup // the writer, the hinter, the listener, the feeds
+	writing sync.WaitGroup // the writer
+	running sync.WaitGroup // the hinter, the listener, the feeds
 	closing sync.Once
 
 	mu        sync.Mutex // guards what follows
@@ -54,7 +56,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.running.Go(func() { newWriter(s).run(s.queue) })
+	s.writing.Go(func() { newWriter(s).run(s.queue) })
 	s.running.Go(func() { s.hint(s.life) })
 	return s, nil
 }
@@ -89,11 +91,8 @@ func connect(ctx context.Context, url string, opts *Options, write bool) (*Store
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
-	if !write {
-		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
-	}
 	s := &Store{
-		config: config.ConnConfig.Copy(), timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed),
+		config: config.ConnConfig.Copy(), looking: !write, timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed),
 		queue: batch.New[*entry](batch.Bounds{Tasks: 4096, Bytes: 16 << 20}), hints: newHints(), bells: newBells(),
 	}
 	fail := func(err error) (*Store, error) {
@@ -135,26 +134,12 @@ func (s *Store) Close() error {
 		s.closed = true
 		s.mu.Unlock()
 		s.queue.Close()
+		s.writing.Wait()
 		s.end()
 		s.running.Wait()
 		s.pool.Close()
 	})
 	return nil
-}
-
-// start runs f beside the store until its context ends; after Close it does not.
-func (s *Store) start(f func(context.Context)) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.startLocked(f)
-}
-
-func (s *Store) startLocked(f func(context.Context)) bool {
-	if s.closed {
-		return false
-	}
-	s.running.Go(func() { f(s.life) })
-	return true
 }
 
 // open reports whether the store can still be used.
@@ -182,6 +167,9 @@ func (s *Store) query(ctx context.Context, f func(querier) error) error {
 func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
+	}
+	if s.looking {
+		return errClosed
 	}
 	return settle(ctx, pgx.BeginFunc(ctx, s.pool, f))
 }

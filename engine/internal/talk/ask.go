@@ -96,13 +96,12 @@ func (t *Talk) Retract(id json.RawMessage) bool {
 	return true
 }
 
-// Questions are the ids of requests of the program about which somebody is
-// being asked.
-func (t *Talk) Questions() (ids []json.RawMessage) {
-	for id := range t.asks {
-		ids = append(ids, json.RawMessage(id))
+// Unanswered are the requests of the program that wait for an answer.
+func (t *Talk) Unanswered() (all []*Message) {
+	for _, m := range t.owed {
+		all = append(all, m)
 	}
-	return ids
+	return all
 }
 
 // Asked are the calls about which somebody is being asked.

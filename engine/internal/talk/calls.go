@@ -11,7 +11,8 @@ import (
 
 // Calls are the calls of a turn.
 type Calls struct {
-	Again Ref // of an earlier attempt at the turn
+	Again   Ref // of an earlier attempt at the turn
+	Attempt int // at the turn; ids of a program may come again in the next
 
 	all  map[string]*Call // by the program's id
 	open []*Call          // without an outcome, in order
@@ -44,16 +45,32 @@ func (c *Calls) Know(id, name string, input json.RawMessage) *Call {
 	if known := c.all[id]; known != nil && !known.closed {
 		return known
 	}
-	call := &Call{ID: harness.CallID(id), Name: name, Input: input, begun: time.Now()}
+	call := &Call{ID: c.name(id), Name: name, Input: input, begun: time.Now()}
 	if before, ok := c.Again.known(name, input); ok && !c.used[before] {
 		call.ID = before
-	}
-	for n := 2; c.used[call.ID]; n++ {
-		call.ID = harness.CallID(id + "-" + strconv.Itoa(n))
 	}
 	c.used[call.ID] = true
 	c.all[id] = call
 	return call
+}
+
+// maxName leaves room for what is added to a program's id.
+const maxName = harness.MaxID - 16
+
+// name makes an id for the log that no other call of the turn has.
+func (c *Calls) name(id string) harness.CallID {
+	if len(id) > maxName {
+		d := harness.Digest(json.RawMessage(strconv.Quote(id)))
+		id = id[:maxName-len(d)] + d
+	}
+	if c.Attempt > 1 {
+		id += "@" + strconv.Itoa(c.Attempt)
+	}
+	name := harness.CallID(id)
+	for n := 2; c.used[name]; n++ {
+		name = harness.CallID(id + "-" + strconv.Itoa(n))
+	}
+	return name
 }
 
 // Tell announces a call, once.

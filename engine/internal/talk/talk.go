@@ -29,7 +29,8 @@ type Talk struct {
 
 	heard   bool
 	pending map[string]func(*Message) error // what waits for a response, by its id
-	asks    map[string]*question            // that wait for an answer, by the program's id
+	owed    map[string]*Message             // requests that wait for an answer, by the program's id
+	asks    map[string]*question            // those about which the session is asked
 	work    sync.WaitGroup
 	ctx     context.Context // of the work
 	cancel  context.CancelFunc
@@ -42,7 +43,7 @@ var ErrStale = errors.New("the process had ended")
 
 // Open begins the conversation. Close must follow.
 func (t *Talk) Open(ctx context.Context) {
-	t.pending, t.asks = make(map[string]func(*Message) error), make(map[string]*question)
+	t.pending, t.owed, t.asks = make(map[string]func(*Message) error), make(map[string]*Message), make(map[string]*question)
 	t.back = make(chan func(context.Context) error)
 	t.ctx, t.cancel = context.WithCancel(ctx)
 }
@@ -116,6 +117,7 @@ func (t *Talk) line(ctx context.Context, l program.Line) error {
 		delete(t.pending, string(m.ID))
 		return then(m)
 	case len(m.ID) > 0:
+		t.owed[string(m.ID)] = m
 		return t.Request(ctx, m)
 	}
 	return t.Notice(ctx, m)
@@ -158,11 +160,13 @@ func (t *Talk) Notify(method string, params any) error {
 
 // Reply answers a request of the program.
 func (t *Talk) Reply(id json.RawMessage, result any) error {
+	delete(t.owed, string(id))
 	return t.tell(&Message{ID: id}, nil, result)
 }
 
 // Refuse answers a request of the program with an error.
 func (t *Talk) Refuse(id json.RawMessage, code int, why string) error {
+	delete(t.owed, string(id))
 	return t.tell(&Message{ID: id, Error: &Error{Code: code, Message: why}}, nil, nil)
 }
 
@@ -212,7 +216,7 @@ func (t *Talk) failed(err error) error {
 }
 
 // Settle hears a program that was told to stop, for a while, and reports
-// whether over said so. What it asks for is refused.
+// whether over said so. over answers what it asks for.
 func (t *Talk) Settle(patience time.Duration, over func(*Message) bool) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -225,9 +229,6 @@ func (t *Talk) Settle(patience time.Duration, over func(*Message) bool) bool {
 			}
 			if over(m) {
 				return true
-			}
-			if m.Method != "" && len(m.ID) > 0 && t.Refuse(m.ID, CodeInternal, "the turn was cancelled") != nil {
-				return false
 			}
 		case <-t.Process.Dead:
 			return false

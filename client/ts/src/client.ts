@@ -1,0 +1,405 @@
+import { ApplyError, Draft } from "./apply.js";
+import { type Backoff, defaultBackoff, wait } from "./backoff.js";
+import { baseOf, type Endpoint, protocols, socketUrl } from "./endpoint.js";
+import { HarnessError } from "./errors.js";
+import { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
+import type { ApprovalAnswer, Snapshot } from "./http.gen.js";
+import { type Fetch, Http } from "./http.js";
+import { Line } from "./line.js";
+import { type Ack, Outbox, type Pending } from "./outbox.js";
+import { EventPages, MessagePages } from "./pages.js";
+import type { DeltaMessage, HarnessCommand, HarnessState, ServerMessage, StateMessage } from "./protocol.gen.js";
+
+/** Which session, of which server, and how. */
+export interface HarnessOptions extends Endpoint {
+  /** This session. Without it the user's default one; without a user a new one. */
+  readonly sessionId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** Only the newest messages, at least so many; older ones are in {@link HarnessClient.messages}. */
+  readonly window?: number | undefined;
+  /** When changes show: before the next paint, or at once. */
+  readonly schedule?: "frame" | "sync";
+  readonly backoff?: Partial<Backoff>;
+  /** How long a command may wait for its acknowledgement, in ms; 30 s unless given. */
+  readonly commandLifetime?: number;
+  /** After so many ms without a word the line is taken for dead; the server's heart beats every 10 s. */
+  readonly silence?: number;
+  /** Hears of refusals that belong to no command. */
+  readonly onError?: (e: HarnessError) => void;
+  readonly WebSocket?: SocketClass;
+  readonly fetch?: Fetch;
+  readonly host?: Host;
+}
+
+/**
+ * Where the connection stands. `open`: the state is what the server has, up to
+ * the time that a frame takes. `stale`: nothing was heard for longer than a
+ * heartbeat, or something did not fit. `closed` is for good, with a reason.
+ */
+export interface Connection {
+  readonly phase: "connecting" | "open" | "stale" | "reconnecting" | "closed";
+  /** When this phase began, in ms. */
+  readonly since: number;
+  /** Attempts in vain since the line was last up. */
+  readonly attempt: number;
+  readonly reason?: HarnessError;
+}
+
+/** A state frame that is not shown for a while is no reason to wait for it: so many operations are applied at once. */
+const maxQueued = 5_000;
+
+/** How often the client looks whether the line is alive and time went on as it should. */
+const look = 5_000;
+
+/** How long a line may be replaced before it is called a reconnect. */
+const unnoticed = 1_000;
+
+/** The server's heart beats every 10 s: after so long it has missed one, after so long more it is stale, then dead. */
+const beat = 12_000;
+const stale = 15_000;
+const dead = 25_000;
+
+/**
+ * HarnessClient follows one session. The state is the server's: the client
+ * applies what it is told and computes nothing. It reconnects by itself until
+ * it is closed or the server says that there is nothing to come back to.
+ */
+export class HarnessClient {
+  /** Pages of the session's log. */
+  readonly events: EventPages;
+  /** Messages that the window leaves out. */
+  readonly messages: MessagePages;
+  readonly http: Http;
+
+  readonly #options: HarnessOptions;
+  readonly #host: Host;
+  readonly #backoff: Backoff;
+  readonly #outbox: Outbox;
+  readonly #listeners = new Set<() => void>();
+
+  #state: HarnessState | undefined;
+  #queue: (StateMessage | DeltaMessage)[] = [];
+  #queued = 0; // operations in it
+  #seq: number | undefined; // what the frames received add up to; undefined: nothing is known
+  #same: number | undefined; // a place that the server counts as ours
+  #plain = false; // a server that knows only S0
+  #made = false; // the session exists
+
+  #connection: Connection;
+  #line: Line | undefined;
+  #known = false; // the line has said where it is
+  #down = 0; // since when there is no line
+  #up = 0; // since when there is one
+  #tick = 0;
+  #stopLook = () => {};
+  #stopDial = () => {};
+  #stopFrame: (() => void) | undefined;
+  #stopWake = () => {};
+  #stopGrace = () => {};
+
+  constructor(options: HarnessOptions = {}) {
+    baseOf(options); // a wrong address is told at once
+    this.#options = options;
+    this.#host = options.host ?? thisHost;
+    this.#backoff = { ...defaultBackoff, ...options.backoff };
+    this.#outbox = new Outbox(this.#host, options.commandLifetime ?? 30_000, (text) => this.#line?.send(text) ?? false, () => this.#notify());
+    this.http = new Http(options, options.fetch);
+    this.events = new EventPages(this.http, () => this.sessionId);
+    this.messages = new MessagePages(this.http, () => this.sessionId);
+    this.#down = this.#tick = this.#host.now();
+    this.#connection = { phase: "connecting", since: this.#down, attempt: 0 };
+    this.#stopWake = this.#host.onWake(() => this.#wake(false));
+    this.#watch();
+    this.#dial();
+  }
+
+  /** The state, or undefined before the first one came. Its parts keep their identity until they change. */
+  readonly getState = (): HarnessState | undefined => this.#state;
+
+  readonly getConnection = (): Connection => this.#connection;
+
+  /** Commands without an answer. */
+  readonly getPending = (): readonly Pending[] => this.#outbox.pending;
+
+  /** Calls after every change of state, connection or pending commands. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  get sessionId(): string | undefined {
+    return this.#state?.sessionId ?? this.#options.sessionId;
+  }
+
+  /** The place in the log that the state shows; undefined on a server that knows only S0. */
+  get seq(): number | undefined {
+    return this.#seq;
+  }
+
+  /**
+   * Sends a command. It is kept while there is no line, sent again after a
+   * reconnect, and given up after its lifetime. The promise is kept when the
+   * command is durable; it is broken with a {@link HarnessError} that says why.
+   */
+  send(command: HarnessCommand): Promise<Ack> {
+    if (this.#connection.phase === "closed") return Promise.reject(new HarnessError("closed", "the client is closed"));
+    return this.#outbox.add(this.#aimed(command));
+  }
+
+  /** Answers an approval for longer than once, which the socket cannot. */
+  answer(requestId: string, answer: ApprovalAnswer): Promise<unknown> {
+    return this.http.post(`approvals/${encodeURIComponent(requestId)}`, answer);
+  }
+
+  /** The session as it was at an event. */
+  at(seq: number, signal?: AbortSignal): Promise<Snapshot> {
+    return this.http.get(`sessions/${encodeURIComponent(this.sessionId ?? "")}/state`, { at: seq }, signal);
+  }
+
+  /** Replaces the line at once, without a wait. */
+  reconnect(): void {
+    if (this.#connection.phase !== "closed") this.#redial();
+  }
+
+  close(): void {
+    this.#end(new HarnessError("closed", "the client was closed"));
+  }
+
+  /** An answer is to the question that was shown, even if another comes up meanwhile. */
+  #aimed(command: HarnessCommand): HarnessCommand {
+    if ((command.type !== "approve" && command.type !== "deny") || command.requestId !== undefined) return command;
+    const asked = this.#state?.pendingApprovals?.find((a) => a.toolCallId === command.toolCallId);
+    return asked?.requestId === undefined ? command : { ...command, requestId: asked.requestId };
+  }
+
+  #dial(): void {
+    this.#stopDial();
+    this.#known = false;
+    const { sessionId, userId, window } = this.#options;
+    const Class = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as SocketClass | undefined);
+    if (Class === undefined) throw new TypeError("there is no WebSocket here: give one as an option, or start Node 20 with --experimental-websocket");
+    const url = socketUrl(this.#options, {
+      sessionId: this.#state?.sessionId ?? sessionId,
+      userId,
+      window,
+      since: window === undefined && this.#seq !== undefined && this.#seq > 0 ? this.#seq : undefined,
+      hb: 1,
+    });
+    const line: Line = new Line(this.#host, (): Socket => new Class(url, protocols(this.#options)), {
+      message: (m) => this.#line === line && this.#message(m),
+      lost: (opened, code, reason) => this.#line === line && this.#lost(opened, code, reason),
+    });
+    this.#line = line;
+  }
+
+  #message(m: ServerMessage): void {
+    switch (m.type) {
+      case "state":
+        this.#plain = m.seq === undefined;
+        this.#seq = this.#plain ? undefined : m.seq;
+        this.#made ||= this.#plain || m.seq > 0;
+        this.#queue = [m];
+        this.#queued = 0;
+        this.#same = undefined;
+        this.#flush(); // what is called open shows its state
+        return this.#confirm();
+      case "delta":
+        if (!this.#plain) {
+          if (this.#seq === undefined || m.seq <= this.#seq) return this.#resync(`a delta leads from ${this.#seq} to ${m.seq}`);
+          this.#seq = m.seq;
+          this.#made = true;
+        }
+        if (this.#known && this.#connection.phase === "stale") this.#confirm();
+        this.#queue.push(m);
+        this.#queued += m.operations.length;
+        if (this.#queued > maxQueued) return this.#flush();
+        return this.#schedule();
+      case "hb":
+        return this.#beat(m.seq);
+      case "ack":
+        return this.#outbox.acknowledged(m.commandId, m.seq);
+      case "error":
+        if (m.commandId === undefined || !this.#outbox.refused(m.commandId, m.code ?? "internal", m.message)) {
+          this.#options.onError?.(new HarnessError(m.code ?? "internal", m.message, m.commandId));
+        }
+        return;
+    }
+  }
+
+  /**
+   * The server says where it believes us to be. Further on may be behind events
+   * that show nothing, or a frame was lost: a new line that begins where we are
+   * tells which.
+   */
+  #beat(seq: number): void {
+    if (this.#seq === undefined || seq < this.#seq) return this.#resync(`the server is at ${seq}, this is ${this.#seq}`);
+    if (seq > this.#seq && seq !== this.#same) {
+      this.#same = seq;
+      return this.#redial();
+    }
+    this.#confirm();
+  }
+
+  /** The line has said that it goes on from the state that is here. */
+  #confirm(): void {
+    if (!this.#known) {
+      this.#known = true;
+      this.#up = this.#host.now();
+      this.#stopGrace();
+      this.#stopGrace = () => {};
+      this.#outbox.opened(!this.#plain);
+    }
+    if (this.#connection.phase !== "open") this.#become({ phase: "open", since: this.#host.now(), attempt: 0 });
+  }
+
+  /** What is here cannot be trusted: ask for all of it. */
+  #resync(why: string): void {
+    this.#seq = this.#same = undefined;
+    this.#queue = [];
+    this.#queued = 0;
+    this.#become({ phase: "stale", since: this.#host.now(), attempt: 0, reason: new HarnessError("conflict", why) });
+    const young = this.#known && this.#host.now() - this.#up < beat;
+    if (young) return this.#retry(); // again and again it would keep the server busy
+    this.#redial();
+  }
+
+  /** A new line at once. Nobody is told unless it takes long. */
+  #redial(): void {
+    this.#line?.drop();
+    this.#outbox.lost();
+    this.#down = this.#host.now();
+    this.#stopGrace();
+    this.#stopGrace = this.#host.later(() => {
+      if (!this.#known) this.#become({ ...this.#connection, phase: "reconnecting", since: this.#down });
+    }, unnoticed);
+    this.#dial();
+  }
+
+  #lost(opened: boolean, code: number, reason: string): void {
+    this.#outbox.lost();
+    if (code === 1008) return this.#end(new HarnessError("unauthenticated", reason || "the credential is not valid any more"));
+    if (this.#known) this.#down = this.#host.now();
+    this.#stopGrace();
+    this.#become({
+      phase: this.#state === undefined ? "connecting" : "reconnecting",
+      since: this.#down,
+      attempt: this.#known ? 0 : this.#connection.attempt + 1,
+      reason: new HarnessError("network", reason || `the connection was closed (${code})`),
+    });
+    if (opened) this.#retry();
+    else void this.#diagnose();
+  }
+
+  /** A page is not told why a handshake failed; HTTP says it. */
+  async #diagnose(): Promise<void> {
+    const id = this.#state?.sessionId ?? this.#options.sessionId;
+    const line = this.#line;
+    let refusal: HarnessError | undefined;
+    try {
+      await this.http.get(id === undefined ? "sessions?limit=1" : `sessions/${encodeURIComponent(id)}`);
+    } catch (e) {
+      refusal = e as HarnessError;
+    }
+    if (this.#line !== line || this.#connection.phase === "closed") return;
+    switch (refusal?.code) {
+      case "unauthenticated":
+      case "forbidden":
+        return this.#end(refusal);
+      case "not_found":
+        if (this.#options.userId !== undefined) break; // a user's session is made by its first command
+        if (this.#options.sessionId === undefined && !this.#made) {
+          this.#state = undefined; // it was never made: the next line begins another
+          this.#become({ ...this.#connection, phase: "connecting" });
+          break;
+        }
+        return this.#end(refusal);
+    }
+    this.#retry();
+  }
+
+  #retry(): void {
+    this.#line?.drop();
+    this.#outbox.lost();
+    this.#stopDial();
+    this.#known = false;
+    const ms = wait(this.#host.now() - this.#down, this.#backoff, () => this.#host.random());
+    this.#stopDial = this.#host.later(() => this.#dial(), ms);
+  }
+
+  /** Looks every few seconds whether the line is alive, and whether the machine slept. */
+  #watch(): void {
+    this.#stopLook = this.#host.later(() => {
+      const slept = this.#host.now() - this.#tick > 3 * look;
+      this.#tick = this.#host.now();
+      this.#watch();
+      if (slept) return this.#wake(true);
+      const silence = this.#options.silence ?? dead;
+      if (!this.#known || this.#plain || this.#line === undefined) return;
+      if (this.#line.silence >= silence) return this.#redial();
+      if (this.#line.silence >= stale && this.#connection.phase === "open") {
+        this.#become({ phase: "stale", since: this.#host.now(), attempt: 0 });
+      }
+    }, look);
+  }
+
+  /** Somebody looks again, or the machine slept: a wait ends, and a line that may be dead is replaced. */
+  #wake(slept: boolean): void {
+    if (this.#connection.phase === "closed") return;
+    this.#outbox.expire();
+    if (this.#known) {
+      if (slept || (!this.#plain && (this.#line?.silence ?? 0) > beat)) this.#redial();
+    } else if (this.#connection.attempt > 0 || this.#connection.phase === "reconnecting") {
+      this.#line?.drop();
+      this.#dial();
+    }
+  }
+
+  #schedule(): void {
+    if (this.#options.schedule === "sync") return this.#flush();
+    this.#stopFrame ??= this.#host.frame(() => {
+      this.#stopFrame = undefined;
+      this.#flush();
+    });
+  }
+
+  /** Applies everything that came, as one change. */
+  #flush(): void {
+    this.#stopFrame?.();
+    this.#stopFrame = undefined;
+    const queue = this.#queue;
+    if (queue.length === 0) return;
+    this.#queue = [];
+    this.#queued = 0;
+    const draft = new Draft(this.#state);
+    try {
+      for (const m of queue) {
+        if (m.type === "state") draft.apply({ type: "set", path: [], value: m.state });
+        else for (const op of m.operations) draft.apply(op);
+      }
+    } catch (e) {
+      if (!(e instanceof ApplyError)) throw e;
+      return this.#resync(e.message);
+    }
+    this.#state = draft.root as HarnessState;
+    this.#notify();
+  }
+
+  #become(c: Connection): void {
+    this.#connection = c;
+    this.#notify();
+  }
+
+  #end(reason: HarnessError): void {
+    if (this.#connection.phase === "closed") return;
+    this.#line?.drop();
+    this.#line = undefined;
+    for (const stop of [this.#stopLook, this.#stopDial, this.#stopWake, this.#stopGrace]) stop();
+    this.#stopFrame?.();
+    this.#outbox.close();
+    this.#become({ phase: "closed", since: this.#host.now(), attempt: 0, reason });
+  }
+
+  #notify(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

@@ -1,0 +1,69 @@
+/** As much of the WebSocket interface as is used; browsers and Node have it. */
+export interface Socket {
+  readonly readyState: number;
+  readonly protocol: string;
+  onopen: ((e: never) => void) | null;
+  onmessage: ((e: { readonly data: unknown }) => void) | null;
+  onclose: ((e: { readonly code: number; readonly reason: string }) => void) | null;
+  onerror: ((e: never) => void) | null;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+}
+
+export type SocketClass = new (url: string, protocols?: string[]) => Socket;
+
+/**
+ * What a client needs of the place it runs in. {@link thisHost} is the page or
+ * the process; tests give another.
+ */
+export interface Host {
+  /** Milliseconds that also pass while the machine sleeps. */
+  now(): number;
+  random(): number;
+  later(run: () => void, ms: number): () => void;
+  /** Runs before the next paint, or soon where nothing is painted. */
+  frame(run: () => void): () => void;
+  hidden(): boolean;
+  /** Calls when the page is shown again, or the network is back. */
+  onWake(call: () => void): () => void;
+  newId(): string;
+}
+
+/** How often a tab that nobody sees is brought up to date. */
+const hiddenFrame = 100;
+
+export const thisHost: Host = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  later(run, ms) {
+    const t = setTimeout(run, ms);
+    return () => clearTimeout(t);
+  },
+  frame(run) {
+    if (typeof requestAnimationFrame === "function" && !this.hidden()) {
+      // A tab that is hidden meanwhile gets no frame any more.
+      let cancel = () => {};
+      const id = requestAnimationFrame(() => (cancel(), run()));
+      cancel = this.later(() => (cancelAnimationFrame(id), run()), hiddenFrame);
+      return () => (cancelAnimationFrame(id), cancel());
+    }
+    return this.later(run, typeof document === "undefined" ? 0 : hiddenFrame);
+  },
+  hidden: () => typeof document !== "undefined" && document.visibilityState === "hidden",
+  onWake(call) {
+    if (typeof document === "undefined" || typeof addEventListener !== "function") return () => {};
+    const shown = () => document.visibilityState === "visible" && call();
+    document.addEventListener("visibilitychange", shown);
+    addEventListener("online", call);
+    addEventListener("pageshow", call);
+    return () => {
+      document.removeEventListener("visibilitychange", shown);
+      removeEventListener("online", call);
+      removeEventListener("pageshow", call);
+    };
+  },
+  newId() {
+    const b = crypto.getRandomValues(new Uint8Array(16)); // randomUUID needs a secure context
+    return "cmd_" + Array.from(b, (x) => x.toString(16).padStart(2, "0")).join("");
+  },
+};

@@ -1,0 +1,79 @@
+package offline
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// changes are plain wordings of changes to files; those that rules have as well,
+// but would read too literally, come first.
+var changes = []rule{
+	{form(`(?:fix|correct)(?: (?:the )?(?:typo|misspelling|spelling|word|text)(?: of)?)? (.+?) in(?: the)?(?: file)? ({F})[:,]?(?: so that)?(?: it)? (?:should (?:be|read)|must be|to|into|with|by|is) (.+)`), makeFix(2, 1, 3)},
+	{form(`(?:fix|correct|rename)(?: (?:the )?(?:typo|misspelling|spelling|word|text|function|variable))? (.+?) (?:to|into|with|by|->|=>) (.+?) (?:in|inside)(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
+	{form(`in(?: the)?(?: file)? ({F}),?(?: the)?(?: word| text)? (.+?) (?:should|must) (?:be|read) (.+)`), makeFix(1, 2, 3)},
+	{form(`(?:replace|change|swap|substitute) (?:every|each|all)(?: of)?(?: the)?(?: (?:occurrences?|instances?|appearances?) of)?(?: the)?(?: word| text)? (.+?) (?:with|by|to|for|into) (.+?) in(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
+	{form(`(?:write|save|put|store|redirect|send)(?: the)? (?:output|result)s? of(?: the)?(?: command)?(?: running)? (.+?) (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
+	{form(`run (.+?) and (?:save|write|put|store)(?: its| the)? (?:output|result)s? (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
+	{form(`(append|add)(?: (?:(?:a|the|another) )?(?:new )?(line|lines|text)(?: saying| with| that says)?)?:? (.+?) (?:to|at)(?: the (?:end|bottom) of)?(?: the)?(?: file)? ({F})`), makeAppend},
+	{form(`(?:create|make|write|add|save|i need|i want|give me) ` + aFile + `({F}),?(?: and)? (?:that|which|printing|to)(?: just| only)?(?: prints?| echoes| echo| outputs?)?(?: the)?(?: text| words?)? (.+)`), makePrinter},
+	{form(`(?:i need|i want|give me|there should be) ` + aFile + `({F}),?:? (?:with|containing|that says|that contains|which contains)(?: the)?(?: following)?(?: text| line| contents?| words?)?(?: of)?:? (.+?)(?: (?:in|inside) it)?`), makeWrite(1, 2)},
+	{form(`(?:delete|remove|rm|erase)(?: the)?(?: files?)? (.+?) (?:by (?:running|using|calling)|using|with|via)(?: the)? (?:{L}|rm\b.*)`), makeRemove},
+	{form(`(?:double-?check|check|verify|confirm)(?: it| that| this| the file)?(?: by (?:reading|printing|showing)(?: it| the file)?(?: back)?)?`), makeLookAgain},
+	{form(`(?:read|cat|show|open|display|view|print)(?: me)? (?:it|the (?:new )?file)(?: back| again| to me)?`), makeLookAgain},
+}
+
+// makeFix replaces a text wherever it is in a file: what was asked for is a file
+// without it.
+func makeFix(file, old, with int) func(*parser, []string) []step {
+	return func(p *parser, m []string) []step {
+		if !p.isFile(m[file], m[0]) || vague(m[old]) || vague(m[with]) {
+			return nil
+		}
+		return []step{{kind: edit, path: p.fileName(m[file]), old: p.bare(m[old]), text: p.bare(m[with]), all: true}}
+	}
+}
+
+func makeRedirect(p *parser, m []string) []step {
+	if vague(m[1]) || !p.isFile(m[2], m[0]) {
+		return nil
+	}
+	file := p.fileName(m[2])
+	return []step{{kind: run, text: p.command(m[1]) + " > " + quote(file), path: file}}
+}
+
+// prints is the part of a clause that asks for a program of one line.
+var prints = regexp.MustCompile(`(?i)\s(?:prints?|printing|echoes|echo|outputs?)\s`)
+
+// printers make a program that prints a text, by the end of its name.
+var printers = map[string]func(text string) string{
+	".sh":   func(s string) string { return "echo " + quote(s) + "\n" },
+	".bash": func(s string) string { return "echo " + quote(s) + "\n" },
+	".py":   func(s string) string { return "print(" + strconv.Quote(s) + ")\n" },
+	".js":   func(s string) string { return "console.log(" + strconv.Quote(s) + ")\n" },
+	".rb":   func(s string) string { return "puts " + quote(s) + "\n" },
+	".go": func(s string) string {
+		return fmt.Sprintf("package main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Println(%q)\n}\n", s)
+	},
+}
+
+func makePrinter(p *parser, m []string) []step {
+	if !prints.MatchString(m[0]) || vague(m[2]) || !p.isFile(m[1], m[0]) {
+		return nil
+	}
+	name := p.name(m[1])
+	printer, ok := printers[path.Ext(name)]
+	if !ok {
+		return nil
+	}
+	return []step{{kind: write, path: name, text: printer(strings.TrimSpace(p.bare(m[2])))}}
+}
+
+func makeLookAgain(p *parser, _ []string) []step {
+	if p.file == "" {
+		return nil
+	}
+	return []step{{kind: read, path: p.file}}
+}

@@ -1,0 +1,178 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"harness"
+	"harness/store/postgres/postgrestest"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// small is a commit of one event of about 200 bytes.
+func small(id harness.SessionID, after harness.Seq) harness.Commit {
+	return said(id, after, strings.Repeat("x", 60))
+}
+
+// floor inserts the rows of rounds × sessions commits by a bare loop: a batch of
+// one insert for each session, sent as one transaction, on one connection; with
+// moving it also moves the sessions' rows, as an append does. It returns how long
+// that takes.
+func floor(b *testing.B, url string, sessions, rounds int, moving bool) time.Duration {
+	b.Helper()
+	ctx := b.Context()
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close(ctx)
+	var base int64
+	if err := c.QueryRow(ctx, "SELECT coalesce(max(last_seq), 0) FROM commits WHERE session > 1000000").Scan(&base); err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	for round := range rounds {
+		batch := &pgx.Batch{}
+		for i := range sessions {
+			id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
+			seq := base + int64(round) + 1
+			commit := small(id, harness.Seq(seq-1))
+			batch.Queue("INSERT INTO commits(session, seq, last_seq, crc, data) VALUES($1, $2, $3, $4, $5)", 1_000_000+i+1, seq, seq, 0, commit.Events[0].JSON())
+			if moving {
+				batch.Queue("UPDATE sessions SET head = head, updated = updated + 1, crc = crc + 0 WHERE id = $1", string(id))
+			}
+		}
+		if err := c.SendBatch(ctx, batch).Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(start)
+}
+
+// BenchmarkAppend is one durable commit of one event, with so many sessions
+// appending at once. of-floor is its rate as a part of the rate at which a bare
+// batch loop inserts the same rows in the same run; of-rows counts only the rows
+// of the log.
+func BenchmarkAppend(b *testing.B) {
+	for _, sessions := range []int{1, 64, 1000} {
+		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) {
+			url := postgrestest.Start(b).URL(b)
+			st := open(b, url)
+			heads := make([]harness.Seq, sessions)
+			var left atomic.Int64
+			run := func(n int) {
+				left.Store(int64(n))
+				var wg sync.WaitGroup
+				for i := range sessions {
+					id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
+					wg.Go(func() {
+						for left.Add(-1) >= 0 {
+							if err := st.Append(context.Background(), small(id, heads[i])); err != nil {
+								b.Error(err)
+								return
+							}
+							heads[i]++
+						}
+					})
+				}
+				wg.Wait()
+			}
+			for i := range sessions { // every session is there
+				mustAppend(b, st, small(harness.SessionID(fmt.Sprintf("ses_%08d", i)), 0))
+				heads[i]++
+			}
+			run(2 * sessions)
+			// In slices, turn by turn, because the machine is not ours alone.
+			slice := max(8, 1000/sessions) * sessions
+			var per, same, rows time.Duration
+			b.ResetTimer()
+			for done := 0; done < b.N; done += slice {
+				start := time.Now()
+				run(slice)
+				per += time.Since(start)
+				b.StopTimer()
+				same += floor(b, url, sessions, slice/sessions, true)
+				rows += floor(b, url, sessions, slice/sessions, false)
+				b.StartTimer()
+			}
+			b.StopTimer()
+			appends := (b.N + slice - 1) / slice * slice
+			b.ReportMetric(float64(same)/float64(per), "of-floor")
+			b.ReportMetric(float64(rows)/float64(per), "of-rows")
+			b.ReportMetric(float64(appends)/per.Seconds(), "appends/s")
+		})
+	}
+}
+
+// BenchmarkFollow is one event from the call of Append in one node to a follower
+// in another, with as many sessions followed and ten appends a second in each.
+func BenchmarkFollow(b *testing.B) {
+	for _, sessions := range []int{1, 100} {
+		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) {
+			url := postgrestest.Start(b).URL(b)
+			here, there := open(b, url), open(b, url)
+			ctx, cancel := context.WithCancel(b.Context())
+			defer cancel()
+			var wg sync.WaitGroup
+			took := make([][2][]time.Duration, sessions) // the append itself, until it was seen
+			ready := make(chan struct{})
+			for i := range sessions {
+				id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
+				mustAppend(b, here, small(id, 0))
+				came := make(chan time.Time, 1)
+				wg.Go(func() {
+					for _, err := range there.Follow(ctx, id, 0) {
+						if err == nil {
+							came <- time.Now()
+						}
+					}
+				})
+				wg.Go(func() {
+					<-came
+					ready <- struct{}{}
+					<-ready
+					every := time.NewTicker(100 * time.Millisecond)
+					defer every.Stop()
+					for head := harness.Seq(1); int(head) <= max(20, b.N/sessions); head++ {
+						start := time.Now()
+						if err := here.Append(ctx, small(id, head)); err != nil {
+							b.Error(err)
+							return
+						}
+						took[i][0] = append(took[i][0], time.Since(start))
+						took[i][1] = append(took[i][1], (<-came).Sub(start))
+						<-every.C
+					}
+					ready <- struct{}{}
+				})
+			}
+			for range sessions {
+				<-ready
+			}
+			for range sessions {
+				ready <- struct{}{}
+			}
+			for range sessions {
+				<-ready
+			}
+			cancel()
+			wg.Wait()
+			for k, what := range []string{"append", "follow"} {
+				var all []time.Duration
+				for _, t := range took {
+					all = append(all, t[k]...)
+				}
+				slices.Sort(all)
+				b.ReportMetric(float64(all[len(all)/2].Microseconds()), what+"-p50-µs")
+				b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), what+"-p99-µs")
+			}
+		})
+	}
+}

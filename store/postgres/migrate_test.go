@@ -1,0 +1,113 @@
+package postgres_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"harness"
+	"harness/store/postgres"
+	"harness/store/postgres/postgrestest"
+)
+
+// TestEveryVersionIsBroughtUpToDate makes a schema as each earlier build left
+// it.
+func TestEveryVersionIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) < 2 || !slices.IsSorted(files) {
+		t.Fatalf("migrations are %v, %v", files, err)
+	}
+	for have := range len(files) {
+		url := server.URL(t)
+		server.Exec(t, url, "CREATE TABLE harness_schema(version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
+		for i, file := range files[:have] {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Exec(t, url, string(text))
+			server.Exec(t, url, "INSERT INTO harness_schema(version) VALUES($1)", i+1)
+		}
+		st := open(t, url)
+		mustAppend(t, st, commit("a", 0, 2))
+		if err := st.Join(t.Context(), "n", 1e9); err != nil {
+			t.Fatalf("from version %d: %v", have, err)
+		}
+	}
+}
+
+func TestOneOfManyThatOpenAtOnceMigrates(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.Start(t).URL(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			st, err := postgres.Open(t.Context(), url, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestWhatIsNotOursOrNewerIsRefused(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	refused := func(url string, want *harness.Error) {
+		t.Helper()
+		st, err := postgres.Open(t.Context(), url, nil)
+		if err == nil {
+			st.Close()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("open: got %v, want %v", err, want)
+		}
+	}
+	newer := server.URL(t)
+	open(t, newer)
+	server.Exec(t, newer, "INSERT INTO harness_schema(version) VALUES(4711)")
+	refused(newer, harness.ErrUnsupported)
+	theirs := server.URL(t)
+	server.Exec(t, theirs, "CREATE TABLE sessions(sid text)")
+	refused(theirs, harness.ErrInvalid)
+	refused(server.URL(t)+"_that_is_not_there", harness.ErrInvalid)
+	refused("postgres://%zz", harness.ErrInvalid)
+	refused("postgres://postgres@/postgres?host=/nowhere", harness.ErrStorage)
+	refused(server.URL(t)+"&synchronous_commit=off", harness.ErrUnsupported)
+}
+
+func TestLookReadsAndNeverWrites(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	url := server.URL(t)
+	if _, err := postgres.Look(t.Context(), url); !errors.Is(err, harness.ErrNotFound) {
+		t.Fatalf("a look at nothing: %v", err)
+	}
+	mustAppend(t, open(t, url), commit("a", 0, 3))
+	st, err := postgres.Look(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if n, err := read(t, st, "a"); err != nil || n != 3 {
+		t.Fatalf("read %d events, %v", n, err)
+	}
+	for what, err := range map[string]error{
+		"append": st.Append(t.Context(), commit("a", 3, 1)), "remove": st.Remove(t.Context(), "a"), "join": st.Join(t.Context(), "n", 1e9),
+		"snapshot": st.SaveSnapshot(t.Context(), harness.Snapshot{Session: "a", Seq: 1}),
+	} {
+		if !errors.Is(err, harness.ErrStorage) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+// Package postgrestest starts a real PostgreSQL for tests: from the binaries of
+// the system, in a private data directory, on a Unix socket in it, for whoever
+// runs the test and nobody else.
+//
+// A server ends with the test binary, however that ends: it has a guard that
+// waits for the end of a pipe.
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a PostgreSQL that flushes what it acknowledges.
+type Server struct {
+	dir     string // data and socket
+	bin     string
+	args    []string
+	guard   io.Closer // ends the server
+	schemas atomic.Int64
+}
+
+// patience is how long a server may take to start or to stop.
+const patience = 30 * time.Second
+
+// shared is the server that all tests of a binary use.
+var shared = sync.OnceValues(func() (*Server, error) { return launch(true) })
+
+// Start returns the one server of this test binary. Without the binaries the
+// test is skipped; under CI it fails.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	need(t)
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// StartAlone returns a server for this test, which may kill it; args are further
+// ones of the command line.
+func StartAlone(t testing.TB, args ...string) *Server {
+	t.Helper()
+	need(t)
+	s, err := launch(false, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Kill(t)
+		if err := os.RemoveAll(s.dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// need skips a test that has no PostgreSQL to use.
+func need(t testing.TB) {
+	t.Helper()
+	if binaries() != "" {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no PostgreSQL: install the package postgresql")
+	}
+	t.Skip("no PostgreSQL: install the package postgresql")
+}
+
+// binaries is where the newest server is, or empty.
+func binaries() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if path, err := exec.LookPath("postgres"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
+}
+
+// launch makes a data directory and starts a server on it. If it sweeps, the
+// guard removes the directory.
+func launch(sweep bool, args ...string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "pg") // short: a socket's path has few bytes
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: binaries(), args: args}
+	if who := s.credential(); who != nil {
+		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	init := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+	init.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential()}
+	init.Dir = dir
+	if out, err := init.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return s, s.start(sweep)
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// credential is whom the server runs as: it refuses to be root.
+func (s *Server) credential() *syscall.Credential {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// guarding runs a server until its standard input ends.
+const guarding = `dir=$1 sweep=$2; shift 2
+"$@" >>"$dir/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -INT $server 2>/dev/null
+wait $server
+[ "$sweep" = true ] && rm -rf "$dir"
+exit 0`
+
+// start runs a server on the data and waits until it answers.
+func (s *Server) start(sweep bool) error {
+	server := append([]string{filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=300"}, s.args...)
+	guard := exec.Command("/bin/sh", append([]string{"-c", guarding, "sh", s.dir, strconv.FormatBool(sweep)}, server...)...)
+	guard.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential(), Setpgid: true}
+	guard.Dir = s.dir
+	in, err := guard.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := guard.Start(); err != nil {
+		return err
+	}
+	s.guard = in
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for every := time.NewTicker(20 * time.Millisecond); ; {
+		c, err := pgx.Connect(ctx, s.url(""))
+		if err == nil {
+			every.Stop()
+			return c.Close(ctx)
+		}
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("the server does not answer: %w: %s", err, log)
+		}
+	}
+}
+
+func (s *Server) url(schema string) string {
+	url := "postgres://postgres@/postgres?host=" + s.dir
+	if schema != "" {
+		url += "&search_path=" + schema
+	}
+	return url
+}
+
+// Socket is the path of the server's socket.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
+// URL names an empty schema that nobody else uses.
+func (s *Server) URL(t testing.TB) string {
+	t.Helper()
+	schema := fmt.Sprintf("t%d", s.schemas.Add(1))
+	s.Exec(t, s.url(""), "CREATE SCHEMA "+schema)
+	return s.url(schema)
+}
+
+// Exec runs a statement where url says.
+func (s *Server) Exec(t testing.TB, url, sql string, args ...any) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Kill ends the server and every process of it at once, as a power failure
+// would if the disk kept what was flushed.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	for _, pid := range s.pids() {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	s.guard.Close()
+}
+
+// Restart starts a server again that was killed.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	os.Remove(filepath.Join(s.data(), "postmaster.pid")) // its processes are gone; another may have their number
+	if err := s.start(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pids are the server's process and its children.
+func (s *Server) pids() (pids []int) {
+	lock, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(lock), "\n")
+	main, err := strconv.Atoi(first)
+	if err != nil {
+		return nil
+	}
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
+	pids = append(pids, main)
+	for child := range strings.FieldsSeq(string(children)) {
+		if pid, err := strconv.Atoi(child); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
