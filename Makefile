@@ -7,10 +7,11 @@ BENCH  ?= .
 PKG    ?= ./...
 ARGS   ?=
 
-# Test drivers written for Node keep a lockfile in testdata/node. npm writes
+# Test drivers written for Node keep a lockfile in testdata/node; the client in
+# TypeScript has its own. npm writes
 # node_modules/.package-lock.json last, so that file is the stamp. Those of
 # bench are peers to compare with, 436 MB of them: only make bench wants them.
-NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -o -path '*/testdata/node/package-lock.json' -print)
+NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -o \( -path '*/testdata/node/package-lock.json' -o -path ./client/ts/package-lock.json \) -print)
 NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
 PEERS       := bench/testdata/node/node_modules/.package-lock.json
 

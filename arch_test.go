@@ -43,8 +43,10 @@ var mayImport = map[string][]string{
 	"workspace/object": {},
 	"workspace/task":   {"."},
 
-	"store/*":  {".", "internal/*"},
-	"engine/*": {".", "internal/*"},
+	"store/*": {".", "internal/*"},
+	// A server for the tests of whoever wants one.
+	"store/postgres/postgrestest": {},
+	"engine/*":                    {".", "internal/*"},
 	// The engine that owns its loop puts models, tools and what they remember together.
 	"engine/native":   {".", "internal/*", "engine/native/*", "memory", "model", "retrieval", "retrieval/bm25", "tool", "tool/mcp"},
 	"engine/native/*": {".", "tool"},
@@ -104,6 +106,7 @@ var mayImport = map[string][]string{
 // everything, tests for _test.go files as well. docs/dependencies.md has the reasons.
 var thirdParty = map[string]struct{ code, tests []string }{
 	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
+	"github.com/jackc/pgx/v5":    {code: []string{"store/postgres", "store/postgres/postgrestest"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},

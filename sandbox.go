@@ -22,7 +22,9 @@ type Sandbox interface {
 type WorkspaceSpec struct {
 	Session   SessionID
 	Directory string
-	ReadOnly  []string // what else of the host processes may read and execute
+	ReadOnly  []string // what else of the host processes may read and execute; a relative one is a part of what is hidden, and seen if it is there
+	Writable  []string // directories elsewhere that they may write, at their own path; also below what is hidden. No link leads to them
+	Hidden    []string // of the directory, relative to it: neither seen nor changed, also if it is not there yet. An absolute one counts if it is in the directory
 	Sockets   []string // Unix sockets of the host that they may connect to
 	Network   bool     // they have the host's network
 	Env       []string // the whole environment; nothing is inherited
@@ -54,7 +56,8 @@ type Outfit struct {
 type Workspace interface {
 	fs.FS
 	// WriteFile replaces a file at once or not at all, and never what else has
-	// a link to it. A git repository's own files are refused with fs.ErrPermission.
+	// a link to it. A git repository's own files are refused with fs.ErrPermission,
+	// as is everything that is hidden, for reading, too.
 	WriteFile(name string, data []byte, perm fs.FileMode) error
 	// Start runs a process. ctx bounds its life, not only its start: when ctx
 	// is done, its whole tree is killed.
@@ -140,6 +143,7 @@ var Guarantees = []struct {
 }{
 	{GuardWrite, "nothing is written outside the workspace and throw-away directories"},
 	{GuardRead, "no file is read but the workspace's and the system's programs"},
+	{GuardHidden, "what is hidden of the workspace is neither seen nor changed"},
 	{GuardGit, "hooks and configuration of git repositories cannot be changed"},
 	{GuardNetwork, "no network, unless the workspace asks for it"},
 	{GuardSockets, "no Unix sockets but those of the workspace's spec"},
@@ -159,6 +163,7 @@ var Guarantees = []struct {
 const (
 	GuardWrite     Guarantee = "fs_write"
 	GuardRead      Guarantee = "fs_read"
+	GuardHidden    Guarantee = "hidden"
 	GuardGit       Guarantee = "git_hooks"
 	GuardNetwork   Guarantee = "network"
 	GuardSockets   Guarantee = "unix_sockets"

@@ -2,6 +2,7 @@ package custody
 
 import (
 	"context"
+	"io/fs"
 
 	"harness"
 )
@@ -27,6 +28,9 @@ type workspace struct {
 	book    *Book
 	session harness.SessionID
 }
+
+// ReadFile keeps the bound that the workspace has for files.
+func (w *workspace) ReadFile(name string) ([]byte, error) { return fs.ReadFile(w.Workspace, name) }
 
 func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child, error) {
 	record, before := w.book.Before(w.session, ""), p.Before

@@ -104,7 +104,7 @@ func actionsOf(cmd harness.Command) (first, also Action, ok bool) {
 	case harness.Answer:
 		return Answer, Answer, true
 	case harness.Configure:
-		if trusts(c.Patch) {
+		if trusts(c.Patch) || c.Patch.Health != nil { // a limit that is raised answers the question about it
 			return Configure, Trust, true
 		}
 		return Configure, Configure, true

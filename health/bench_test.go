@@ -3,6 +3,7 @@ package health_test
 import (
 	"testing"
 
+	"harness"
 	"harness/health"
 )
 
@@ -14,6 +15,17 @@ func BenchmarkApply(b *testing.B) {
 	for b.Loop() {
 		f.Apply(l.log[i%len(l.log)])
 		i++
+	}
+}
+
+// Streamed text, which is most of any log.
+func BenchmarkApplyText(b *testing.B) {
+	l := newTeller(b, &harness.HealthPolicy{TotalTokens: new(int64(1000)), RuntimeMinutes: new(60.0)})
+	l.begin()
+	l.tell(&harness.Token{Text: "some words "})
+	e := l.log[len(l.log)-1]
+	for b.Loop() {
+		l.fold.Apply(e)
 	}
 }
 

@@ -21,7 +21,7 @@ type Snapshot struct {
 	Memory    Memory            `json:"memory"`
 	Audit     []Row             `json:"audit"` // newest first
 	Hint      Hint              `json:"recovery_hint"`
-	Policy    Policy            `json:"policy"`
+	Policy    Control           `json:"policy"`
 }
 
 // Flag is one that is up.
@@ -80,8 +80,8 @@ type Memory struct {
 	Provenance []Source `json:"provenance"` // newest first
 }
 
-// Policy is what bounds the session, and what came of that.
-type Policy struct {
+// Control is what bounds the session, and what came of that.
+type Control struct {
 	Health      harness.HealthPolicy `json:"health"`
 	Enforcement Enforcement          `json:"enforcement"`
 }

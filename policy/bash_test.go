@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +23,12 @@ var pieces = []string{
 	"ls", "ls ", "npm test", "cat ", "echo ", "true", "zz", "zz x", "cd sub", "ls 'a b'", " ", " ", " ", "\n", "\n", ";", "; ", " && ", " || ", " | ", " & ", "'", `"`, `\`, "$", "(", ")", "`", "{", "}", "{ ", "; }", ",", "<", ">", ">>", "2>&1", " > out/a",
 	" < out/a", "out/a", "/dev/null", "#", "!", "=", "CI=1 ", "PATH=. ", "TEST_A=x ", "x", "$x", "$(", "$(zz)", "${x:-", "`zz`", "*", "?", "[", "]", "~", "<<EOF\n", "\nEOF\n", "<<'EOF'\n", "<<<", "if true; then ", "; fi", "for x in a b; do ", "; done", "while ", "case a in ", "a) ", ";;", " esac", "[[ ", " ]]",
 	"((", "))", "function f ", "f() ", "$'", `\x7a`, `\172`, "eval ", ". ", "exec ", "time ", "coproc ", "\\\n", "\t", "-", "--", "a\\;b", `"$(zz)"`, "'zz'", "ls;zz", "<(zz)", "alias ls=zz\n", "ls() { zz; }\n", "export ", "CI=", "|&", "&>", "2>", "{a,b}", "{zz,a}", "z{z,}", "z''z", `z"z"`, `z\z`,
+	"# c\n", " #", "'#'", "\\\n#", "<>", "${x}", `\$`, `\'`, "a=b ", "$(<out/a)", "<&-", ">&2", "!!", "^", "%", "@", "+", ".", "..", "/", ":", "[ ", " ]", "elif ", "else ", "do ", "then ", "{1..3}", "&&\n", "|\n", ";;&", ";&", "in ", "until ", "select x in a; do ", "<<-EOF\n", "<<\"EOF\"\n", "<<E\n", "\nE\n", "EOF", "test ", "1>", "&", "$!", "$((1))", "$[1]", "let x=1", "()", "(ls)", "{ ls; }", "!", "-l", "\\", "''", `""`, "é", "$\"a\"",
 }
 
 // What policy allows, bash is given to run where no program can be found: of
-// every program that it then looks for, some rule allows it.
+// every program that it then looks for, some rule allows it, and it writes no
+// file but where it may.
 func TestBashRunsOnlyWhatIsAllowed(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -39,7 +42,7 @@ func TestBashRunsOnlyWhatIsAllowed(t *testing.T) {
 		}
 	}
 	env := filepath.Join(dir, "env")
-	if err := os.WriteFile(env, []byte("command_not_found_handle() { builtin printf '%s\\n' \"$1\" >&3; }\n"), 0o600); err != nil {
+	if err := os.WriteFile(env, []byte("command_not_found_handle() { case \"$1 $2\" in 'npm test') builtin printf 'npm test\\n';; *) builtin printf '%s\\n' \"$1\";; esac >&3; }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := read(t, `rules: [{allow: bash, commands: ["ls *", "npm test *", "cat *", "echo *", "true", "cd *", "x *"], env: [CI, "TEST_*"], paths: ["out/**"]}]`)
@@ -68,11 +71,22 @@ func TestBashRunsOnlyWhatIsAllowed(t *testing.T) {
 		names := notFound(t, ctx, bash, home, env, text)
 		for name := range strings.Lines(names) {
 			switch strings.TrimSuffix(name, "\n") {
-			case "ls", "npm", "cat", "x":
+			case "ls", "npm test", "cat", "x":
 			default:
 				t.Fatalf("%q was allowed, and bash runs %q", text, name)
 			}
 		}
+	}
+	var made []string
+	for _, pattern := range []string{"*", "sub/*", "../*"} {
+		names, err := filepath.Glob(filepath.Join(home, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, names...)
+	}
+	if want := []string{home + "/out", home + "/sub", env, home}; !slices.Equal(made, want) {
+		t.Errorf("there are %q, want %q", made, want)
 	}
 	if ran < runs/2 {
 		t.Errorf("only %d lines were allowed; the test says nothing", ran)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -112,13 +111,12 @@ func (c *call) unread(why string) {
 // it runs.
 func (c *call) line(raw json.RawMessage, at place) {
 	var words []string
-	line := text(raw)
-	if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
-		line = ""
+	line := ""
+	if raw[0] == '[' && json.Unmarshal(raw, &words) == nil && len(words) > 0 {
 		if len(words) == 3 && slices.Contains([]string{"bash", "sh", "/bin/bash", "/bin/sh"}, words[0]) && slices.Contains([]string{"-c", "-lc"}, words[1]) {
 			line = words[2]
 		}
-	} else if line == "" {
+	} else if line = text(raw); line == "" || line == "\x00" {
 		c.unread("it has no command line")
 		return
 	}
@@ -179,59 +177,3 @@ func text(raw json.RawMessage) string {
 	}
 	return s
 }
-
-// host is where a call goes.
-type host struct {
-	name string // in lower case
-	port string // as it was given
-	sure bool   // it is an ordinary address of the web
-}
-
-func hostOf(address string) host {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return host{}
-	}
-	h := host{name: strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port: u.Port()}
-	h.sure = (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && plainHost(h.name)
-	if h.port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
-		h.port = ""
-	}
-	return h
-}
-
-// plainHost reports whether a name is written in the one usual way: letters,
-// digits, dots and hyphens, and no number but four decimal ones.
-func plainHost(name string) bool {
-	if name == "" {
-		return false
-	}
-	labels := strings.Split(name, ".")
-	numbers := 0
-	for _, l := range labels {
-		if l == "" {
-			return false
-		}
-		digits := true
-		for i := range len(l) {
-			c := l[i]
-			if c < '0' || c > '9' {
-				digits = false
-				if (c < 'a' || c > 'z') && c != '-' && c != '_' {
-					return false
-				}
-			}
-		}
-		if digits {
-			numbers++
-			if len(l) > 1 && l[0] == '0' || len(l) > 3 {
-				return false
-			}
-		} else if strings.HasPrefix(l, "0x") {
-			return false
-		}
-	}
-	return numbers == 0 || len(labels) == 4 && numbers == 4 || numbers < len(labels) && !isDigits(labels[len(labels)-1])
-}
-
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -51,6 +51,9 @@ func newCommandPattern(s string) (commandPattern, error) {
 
 // covers reports whether a command is surely meant, word for word.
 func (p commandPattern) covers(argv []word) bool {
+	if len(argv) == 0 || !argv[0].sure || !p.words[0].glob.fits(argv[0].text) {
+		return false
+	}
 	return p.run(argv, func(pw patternWord, w word, first bool) bool {
 		return w.sure && pw.glob.fits(w.text)
 	}, func(w word) bool { return w.sure || w.glob }, func(word) bool { return false })
@@ -118,40 +121,4 @@ func (p commandPattern) skip(at []bool) {
 			at[j+1] = true
 		}
 	}
-}
-
-// hostPattern is a host, or with *. all below it, and perhaps a port.
-type hostPattern struct{ name, port string }
-
-func newHostPattern(s string) (hostPattern, error) {
-	name, port, _ := strings.Cut(s, ":")
-	bare := strings.TrimPrefix(name, "*.")
-	if !plainHost(bare) || port != "" && port != "*" && !isDigits(port) {
-		return hostPattern{}, fmt.Errorf("%q is not a host such as example.com, *.example.com or example.com:8080, in lower case", s)
-	}
-	return hostPattern{name, port}, nil
-}
-
-// covers reports whether an address is surely meant; without a port, only the
-// usual one of its scheme is.
-func (p hostPattern) covers(h host) bool {
-	return h.sure && p.named(h.name) && (p.port == "*" || p.port == h.port)
-}
-
-// touches says whether an address is meant, or may be in another spelling.
-func (p hostPattern) touches(h host) match {
-	switch {
-	case h.name != "" && p.named(h.name) && (p.port == "" || p.port == "*" || p.port == h.port):
-		return yes
-	case h.name == "" || !plainHost(h.name):
-		return maybe
-	}
-	return no
-}
-
-func (p hostPattern) named(name string) bool {
-	if below, ok := strings.CutPrefix(p.name, "*"); ok {
-		return strings.HasSuffix(name, below)
-	}
-	return p.name == name
 }

@@ -31,7 +31,7 @@ func (c *call) place(name string) place { return c.placeFrom(place{}, name) }
 // placeFrom is place for a name that is relative to a directory of the
 // workspace.
 func (c *call) placeFrom(at place, name string) place {
-	if name == "" || strings.ContainsAny(name, "\x00\\") || name[0] == '~' || scheme.MatchString(name) || len(name) > 4096 {
+	if name == "" || strings.ContainsAny(name, "\x00\\") || name[0] == '~' || strings.Contains(name, ":") && scheme.MatchString(name) || len(name) > 4096 {
 		return place{}
 	}
 	p := place{sure: true}

@@ -248,8 +248,12 @@ func (c *command) redirect(of *call, d *syntax.Redirect) string {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 		return ""
 	case syntax.DplIn, syntax.DplOut:
-		if w.sure && (w.text == "-" || w.text != "" && strings.Trim(w.text, "0123456789") == "") {
+		lit := d.Word.Lit() // without quotes: bash ends the word behind a hyphen
+		if lit == "-" || lit != "" && strings.Trim(lit, "0123456789") == "" {
 			return ""
+		}
+		if strings.HasPrefix(w.text, "-") {
+			return "it closes a file, or opens one"
 		}
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 	default:

@@ -54,7 +54,7 @@ var tricky = []string{
 	// What looks like something else.
 	"lѕ -l", "ls\u00a0-l", "ls\u200b", "ls -l\u202e", "npm\u2003test", "ls\r\nrm x", "ls\rrm x", "ls\x00rm", "ls \x1b[2K", "LS", "./ls", "/tmp/ls", "ls\u2028rm x", "\ufeffls",
 	// What cannot be read.
-	"ls (", "ls 'x", "if", "ls )", "ls *(e:'rm x':)", "", "   ", "# nothing", "function", "ls # a comment \\\nrm -rf /", "ls &&", "time ls", "ls | time ls", "<<EOF", "ls\\",
+	"ls (", "ls 'x", "if", "ls )", "ls *(e:'rm x':)", "", "   ", "# nothing", "function", "ls # a comment \\\nrm -rf /", "<&-\"\" ls", "ls >&-''rm x", "ls &&", "time ls", "ls | time ls", "<<EOF", "ls\\",
 }
 
 func TestTrickyShellNeverWidensAnAllow(t *testing.T) {

@@ -21,7 +21,9 @@ func TestTypesAreThoseOfTheSchemas(t *testing.T) {
 	var ws struct {
 		Defs map[string]*schema `json:"$defs"`
 	}
-	var http struct{ Components struct{ Schemas map[string]*schema } }
+	var http struct {
+		Components struct{ Schemas map[string]*schema }
+	}
 	if err := json.Unmarshal(delta.Schema(), &ws); err != nil {
 		t.Fatal(err)
 	}

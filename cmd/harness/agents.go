@@ -43,9 +43,12 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--engine claude: %w", err)
 	}
-	spec := h.fence.spec(h.program.getenv)
+	spec, state := h.workspace(), ""
+	if h.data != "" {
+		state = filepath.Join(h.place(), "agents", "claude")
+	}
 	e := claude.New(claude.Options{
-		Program: []string{program}, Sandbox: box, Notice: notice, Outfit: out.fit, ReadOnly: spec.ReadOnly, Network: spec.Network || out.loop != "",
+		Program: []string{program}, Sandbox: box, Notice: notice, Outfit: out.fit, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, State: state, Network: spec.Network || out.loop != "",
 		Limits: spec.Limits, Log: h.log,
 	})
 	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})

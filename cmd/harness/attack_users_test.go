@@ -56,6 +56,7 @@ var ofSession = []ask{
 	{method: "GET", path: "/sessions/{id}/events"},
 	{method: "GET", path: "/sessions/{id}/events/stream"},
 	{method: "GET", path: "/chat/sessions/{id}/events/stream"},
+	{method: "GET", path: "/sessions/{id}/health/stream"},
 	{method: "GET", path: "/sessions/{id}/state"},
 	{method: "GET", path: "/sessions/{id}/state?at=1"},
 	{method: "GET", path: "/sessions/{id}/export"},
@@ -72,6 +73,7 @@ var ofSession = []ask{
 	{method: "POST", path: "/sessions/{id}/rewind", body: `{"message_id":"itm_1"}`},
 	{method: "PATCH", path: "/sessions/{id}", body: `{"title":"stolen"}`},
 	{method: "PATCH", path: "/sessions/{id}", body: `{"permission_mode":"full_auto"}`},
+	{method: "PATCH", path: "/sessions/{id}", body: `{"policy":{"health":{"total_tokens":1}}}`},
 	{method: "DELETE", path: "/sessions/{id}"},
 }
 

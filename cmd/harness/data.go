@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (f *flags) where() where {
 	}
 }
 
-// String says where the sessions are.
+// String says where the sessions are, without a password.
 func (w where) String() string {
 	switch *w.store {
 	case "sqlite":
@@ -35,7 +36,14 @@ func (w where) String() string {
 	case "memory":
 		return "memory: sessions end with the server"
 	}
-	return *w.store
+	if !strings.Contains(*w.store, "://") {
+		return *w.store
+	}
+	u, err := url.Parse(*w.store)
+	if err != nil {
+		return "a URL that is none"
+	}
+	return u.Redacted()
 }
 
 // dataHome is harness's place under the XDG data home.

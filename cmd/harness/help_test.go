@@ -15,7 +15,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "show", "--help"},
 		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"},
-		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"runner", "--help"}, {"replay", "--help"}, {"version", "--help"},
+		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"policy", "--help"}, {"policy", "test", "--help"}, {"policy", "check", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"runner", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)
 		if o.code != 0 || o.stderr != "" {
@@ -73,6 +73,8 @@ func TestMistakesExitWith2AndSayWhereToReadOn(t *testing.T) {
 		{[]string{"rules", "frobnicate"}, []string{`unknown verb "frobnicate"`, "harness rules ls"}},
 		{[]string{"rules", "ls", "rul_x"}, []string{`unexpected argument "rul_x"`}},
 		{[]string{"rules", "rm"}, []string{"missing: RULE"}},
+		{[]string{"policy"}, []string{"Usage:", "harness policy test"}},
+		{[]string{"policy", "check"}, []string{"missing: FILE"}},
 		{[]string{"replay"}, []string{"missing: SESSION|FILE"}},
 		{[]string{"version", "x"}, []string{`unexpected argument "x"`}},
 	} {

@@ -25,12 +25,14 @@ type housing struct {
 	book    *custody.Book // of processes that may outlive this one; nil without a data directory
 	runners string        // where local runners have their sockets
 	token   *string       // --runner-token
+	most    *int          // --max-runners
 	source  func(ctx context.Context, source string) (string, error)
 
 	program *program
 	brain   *brain
 	fence   fence
 	mcp     *string
+	hooks   *string
 	data    string      // where what outlives a session is kept; empty: nothing is
 	about   [][2]string // what was chosen, for people
 }
@@ -38,10 +40,12 @@ type housing struct {
 func (f *flags) housing() *housing {
 	return &housing{
 		token:  f.String("runner-token", "", "where the token of the runner at --engine URL is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
+		most:   f.Int("max-runners", remoteengine.MaxRunners, "`N` processes of --engine runner:ENGINE that are kept for their sessions' next turns; the least recently used go first"),
 		source: f.p.secret,
 
 		program: f.p, brain: f.brain(), fence: f.fence(),
-		mcp: f.String("mcp", "", "`FILE` with MCP servers for the native engine, as .mcp.json has them"),
+		mcp:   f.String("mcp", "", "`FILE` with MCP servers for the native engine, as .mcp.json has them"),
+		hooks: f.String("hooks", "", "`FILE` with commands that the native engine runs at points of a turn"),
 	}
 }
 
@@ -91,7 +95,7 @@ func (h *housing) elsewhere(url string) (harness.Engine, error) {
 
 // passedOn is the flags of an engine, for the runner that hosts it.
 func (h *housing) passedOn() []string {
-	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp}
+	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp, "--hooks", *h.hooks}
 	args = append(args, "--sandbox", *h.fence.name, "--sandbox-read", *h.fence.read, fmt.Sprintf("--sandbox-network=%t", *h.fence.network))
 	for _, key := range h.brain.keys.all() {
 		args = append(args, "--key", key)
@@ -122,6 +126,9 @@ func (h *housing) nearby(inner string) (harness.Engine, error) {
 	if kind, _ := split(inner); kind == "runner" || kind == "http" || kind == "https" {
 		return nil, fmt.Errorf("--engine runner:%s: a runner does the work itself: %w", inner, harness.ErrInvalid)
 	}
+	if *h.most < 1 {
+		return nil, fmt.Errorf("--max-runners %d: less than one: %w", *h.most, harness.ErrInvalid)
+	}
 	keys := h.brain.variables(h.program.getenv) // before they are taken out of the environment
 	_, eng, err := openEngine(inner, h)         // to know now whether it can be, and what it can do
 	if err != nil {
@@ -138,7 +145,7 @@ func (h *housing) nearby(inner string) (harness.Engine, error) {
 		program = "/proc/self/exe" // this one, also if there is another in its place now
 	}
 	return remoteengine.Local(remoteengine.LocalOptions{
-		Dir: h.runners, Book: h.book, Abilities: eng.Abilities(), Version: version(), Log: h.log, Keys: keys, Data: h.data,
+		Dir: h.runners, Book: h.book, Most: *h.most, Abilities: eng.Abilities(), Version: version(), Log: h.log, Keys: keys, Data: h.data,
 		Command: func(socket string) *exec.Cmd {
 			cmd := exec.Command(program, append([]string{"runner", "--handover", "--socket", socket, "--engine", inner}, h.passedOn()...)...)
 			cmd.Args[0] = "harness"

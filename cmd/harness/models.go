@@ -48,8 +48,8 @@ type brain struct {
 
 func (f *flags) brain() *brain {
 	b := &brain{keys: new(pairs), urls: new(pairs)}
-	b.model = f.String("model", "auto", "`MODEL` of the native engine: anthropic/NAME, openai/NAME, chat/NAME (any server with Chat Completions), offline; more than one with commas, to fall back on; auto takes the first provider that has a key, or offline")
-	f.Var(b.keys, "key", "where a provider's key is (`PROVIDER=SOURCE`; repeatable), such as anthropic=file:PATH; without it, $ANTHROPIC_API_KEY and $OPENAI_API_KEY")
+	b.model = f.String("model", "auto", "`MODEL` to ask: PROVIDER/NAME of anthropic, openai or chat, or offline; commas to fall back; auto: who has a key")
+	f.Var(b.keys, "key", "where a provider's key is, as anthropic=file:PATH (`PROVIDER=SOURCE`; repeatable); else in its variable")
 	f.Var(b.urls, "model-url", "another server for a provider (`PROVIDER=URL`; repeatable), such as chat=http://127.0.0.1:11434/v1")
 	b.pace = f.Duration("pace", 25*time.Millisecond, "time that a word of the offline model takes")
 	return b

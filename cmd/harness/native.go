@@ -29,14 +29,21 @@ func (h *housing) native() (harness.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	work := h.workspace()
+	work.ReadOnly = append(work.ReadOnly, skills)
 	opts := &native.Options{
 		Model: mind.model, Provider: mind.provider, Facts: model.KnownFacts(),
-		Tools: tool.Builtin(tool.Options{}), Sandbox: box, Workspace: h.fence.spec(h.program.getenv),
+		Tools: tool.Builtin(tool.Options{}), Sandbox: box, Workspace: work,
 		Notice: func(w harness.Workspace) harness.SandboxNotice { return sandbox.Notice(notice, w) },
 		Log:    h.log,
 	}
 	if *h.mcp != "" {
 		if opts.Servers, err = readServers(*h.mcp); err != nil {
+			return nil, err
+		}
+	}
+	if *h.hooks != "" {
+		if opts.Hooks, err = readHooks(*h.hooks); err != nil {
 			return nil, err
 		}
 	}
@@ -49,6 +56,9 @@ func (h *housing) native() (harness.Engine, error) {
 	h.about = append(h.about, [2]string{"model", mind.said}, [2]string{"sandbox", fenced(notice)})
 	return native.New(mind.client, opts), nil
 }
+
+// skills is what of our own a workspace says to the native engine.
+const skills = own + "/skills"
 
 // fenced is a notice for people.
 func fenced(n harness.SandboxNotice) string {
@@ -74,4 +84,17 @@ func readServers(path string) ([]mcp.Server, error) {
 		return nil, fmt.Errorf("--mcp %s: %w: %w", path, err, harness.ErrInvalid)
 	}
 	return servers, nil
+}
+
+// readHooks reads a file of hooks, which is trusted as --mcp is.
+func readHooks(path string) ([]native.Hook, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--hooks: %w", err)
+	}
+	hooks, err := native.ParseHooks(text)
+	if err != nil {
+		return nil, fmt.Errorf("--hooks %s: %w", path, err)
+	}
+	return hooks, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"harness"
 	"harness/gateway"
@@ -68,8 +69,7 @@ func (s *ruleSource) of(directory string) *policy.Policy {
 	if directory == "" {
 		return policy.Join(s.server, nil, directory)
 	}
-	name := filepath.Join(directory, filepath.FromSlash(policy.WorkspaceFile))
-	text, err := readRules(name)
+	text, err := readOwnRules(directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return policy.Join(s.server, nil, directory)
 	}
@@ -84,24 +84,34 @@ func (s *ruleSource) of(directory string) *policy.Policy {
 	return policy.Join(s.server, own, directory)
 }
 
-// readRules reads a file of rules. It must be a file: whoever works in a
-// workspace may put anything else there.
+// readRules reads a file of rules.
 func readRules(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		info, err = os.Stat(name)
-	}
+	return readFile(os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+}
+
+// readOwnRules reads those of a workspace. Whoever works there may put anything
+// in their place, so nothing outside of it is read, and nothing is waited for.
+func readOwnRules(directory string) ([]byte, error) {
+	root, err := os.OpenRoot(directory)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file: %w", name, harness.ErrInvalid)
-	}
-	f, err := os.Open(name)
+	defer root.Close()
+	return readFile(root.OpenFile(policy.WorkspaceFile, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+}
+
+func readFile(f *os.File, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file: %w", f.Name(), harness.ErrInvalid)
+	}
 	return io.ReadAll(io.LimitReader(f, policy.MaxFile+1))
 }
 

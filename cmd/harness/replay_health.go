@@ -43,7 +43,7 @@ func (b backtest) run(ctx context.Context, p *program, args []string) error {
 				}
 				defer store.Close()
 			}
-			err = b.judge(p, id, store.Read(ctx, id, 0))
+			err = b.judge(p, store.Read(ctx, id, 0))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", arg, err)
@@ -75,9 +75,9 @@ func (b backtest) file(p *program, path string) error {
 	}
 	defer f.Close()
 	if filepath.Base(path) == threadLog {
-		return b.judge(p, "", recorded(f))
+		return b.judge(p, recorded(f))
 	}
-	return b.judge(p, "", archive.Read(f))
+	return b.judge(p, archive.Read(f))
 }
 
 // recorded yields the events of a log that has one a line. A last line that was not
@@ -102,16 +102,13 @@ func recorded(r io.Reader) iter.Seq2[harness.Event, error] {
 	}
 }
 
-// judge prints what the events come to. A name is whose events they are, if that
-// is known.
-func (b backtest) judge(p *program, name harness.SessionID, events iter.Seq2[harness.Event, error]) error {
+// judge prints what the events come to. What a branch has of its parents is told
+// of them.
+func (b backtest) judge(p *program, events iter.Seq2[harness.Event, error]) error {
 	fold := health.New(nil)
 	var said []byte
 	tell := func() {
 		s := fold.Snapshot()
-		if name != "" {
-			s.SessionID = name
-		}
 		if now := s.Essence(); !bytes.Equal(now, said) {
 			said = now
 			fmt.Fprintf(p.stdout, "%s\n", s.JSON())

@@ -28,11 +28,12 @@ import (
 
 // host are the flags of a runner.
 type host struct {
-	addr, socket, engine, cwd, tokenFile, auth, cert, key *string
-	proxy, handover                                       *bool
-	idle                                                  *time.Duration
-	secrets                                               *secretSources
-	house                                                 *housing
+	addr, socket, engine, cwd, tokenFile, auth, cert, key, data *string
+	proxy, handover                                             *bool
+	idle                                                        *time.Duration
+	secrets                                                     *secretSources
+	house                                                       *housing
+	shots                                                       snapshots
 }
 
 // runRunner is S2's SandboxRunner: it hosts an engine and serves its runs to a
@@ -55,9 +56,11 @@ func runRunner(ctx context.Context, p *program, args []string) error {
 		key:       f.String("tls-key", "", "`FILE` with its key"),
 		proxy:     f.Bool("behind-proxy", false, "a proxy before the runner speaks TLS, and nothing else reaches it"),
 		handover:  f.Bool("handover", false, "a server of this machine started it, hands its token over on standard input, and may die"),
+		data:      f.String("data", "", "`DIR` for snapshots of files; beside the token or the socket if empty"),
 		idle:      f.Duration("idle", 0, "end when nobody has needed it for this time; 0 never (with --handover 5m)"),
 		secrets:   f.secrets(),
 		house:     f.housing(),
+		shots:     f.snapshots(),
 	}
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -84,6 +87,9 @@ func (h *host) serve(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if c, ok := eng.(io.Closer); ok {
+		defer c.Close()
+	}
 	opts := &protocol.Options{Token: token, Version: version(), HasKey: p.getenv("ANTHROPIC_API_KEY") != "", Log: log}
 	if !*h.handover { // a server knows where its sessions work
 		if opts.Directory, err = directory(*h.cwd); err != nil {
@@ -91,6 +97,11 @@ func (h *host) serve(ctx context.Context, p *program) error {
 		}
 		opts.Within = opts.Directory
 	}
+	keep, err := h.keep(ctx, opts, log)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
 	if *h.socket != "" { // in memory, as some systems keep temporary files, there is less room
 		opts.Spool = filepath.Dir(*h.socket)
 	}
@@ -110,6 +121,31 @@ func (h *host) serve(ctx context.Context, p *program) error {
 		return err
 	}
 	return h.run(ctx, r, l, log)
+}
+
+// keep has files kept where they may be, and where there is a place for it. A
+// server that started the runner keeps its files itself.
+func (h *host) keep(ctx context.Context, opts *protocol.Options, log *slog.Logger) (*keeper, error) {
+	data := *h.data
+	switch {
+	case data != "":
+	case *h.tokenFile != "":
+		data = filepath.Join(filepath.Dir(*h.tokenFile), ".harness")
+	case *h.socket != "":
+		data = filepath.Join(filepath.Dir(*h.socket), ".harness")
+	}
+	switch {
+	case *h.handover:
+		return &keeper{}, nil
+	case data == "" && *h.shots.mode == "on":
+		log.Info("no snapshots, so no rewind: there is no --data for them")
+		return &keeper{}, nil
+	}
+	keep, err := h.shots.open(ctx, filepath.Join(data, "snapshots"), opts.Directory, log)
+	if err == nil {
+		opts.Files, opts.Data = keep.files(), filepath.Join(data, "runs")
+	}
+	return keep, err
 }
 
 // admission is the token that callers bring. With a hand-over there is more: the

@@ -223,6 +223,29 @@ func TestAStoppedServerFindsItsRunsAgain(t *testing.T) {
 	until(t, "the runner that has nothing to do to go with its server", func() bool { return len(hosts(t, dir)) == 0 })
 }
 
+// A server does not wait for turns that go on without it, however long it may.
+func TestAStoppedServerDoesNotWaitForItsRuns(t *testing.T) {
+	t.Parallel()
+	dir, begin := lodged(t, "say one\nsteer\nsay two\n", "--drain", "10m")
+	p := begin()
+	v := p.view("?userId=ada")
+	acked(t, v.submit("prompt"))
+	v.see("the run", func(s seen) bool { return said(s) == "one" })
+	began := time.Now()
+	if code := p.stop(); code != 0 { // or it is too late
+		t.Fatalf("exit code %d\n%s", code, p.errors())
+	}
+	t.Logf("it took %s", time.Since(began))
+	if n := len(hosts(t, dir)); n != 1 {
+		t.Fatalf("%d runners after the server was stopped", n)
+	}
+	v = begin().view("?userId=ada")
+	acked(t, v.do(`"type":"steer","message":"go on"`))
+	if s := v.see("the end", func(s seen) bool { return s.Status == "idle" }); said(s) != "onesteered: go ontwo" {
+		t.Errorf("the text is %q", said(s))
+	}
+}
+
 // until waits for something that nobody tells of.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()

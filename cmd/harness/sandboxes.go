@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"harness"
@@ -22,7 +23,7 @@ type fence struct {
 
 func (f *flags) fence() fence {
 	return fence{
-		name:    f.String("sandbox", sandbox.Auto, "`SANDBOX` that processes run in: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX to run nothing rather than in less"),
+		name:    f.String("sandbox", sandbox.Auto, "`SANDBOX` for processes: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX for no less"),
 		read:    f.String("sandbox-read", "", "what processes may read and execute beside the workspace and the system, `PATH` with commas"),
 		network: f.Bool("sandbox-network", false, "let processes use the network"),
 	}
@@ -34,13 +35,45 @@ var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ"}
 
 // spec is what every workspace offers.
 func (f fence) spec(getenv func(string) string) harness.WorkspaceSpec {
-	s := harness.WorkspaceSpec{ReadOnly: parts(*f.read), Network: *f.network, Limits: sandbox.DefaultLimits, Env: []string{"TERM=dumb"}}
+	s := harness.WorkspaceSpec{Network: *f.network, Limits: sandbox.DefaultLimits, Env: []string{"TERM=dumb"}}
+	for _, path := range parts(*f.read) {
+		if abs, err := filepath.Abs(path); err == nil { // a relative one would be the workspace's
+			path = abs
+		}
+		s.ReadOnly = append(s.ReadOnly, path)
+	}
 	for _, name := range passedOn {
 		if value := getenv(name); value != "" {
 			s.Env = append(s.Env, name+"="+value)
 		}
 	}
 	return s
+}
+
+// own is what of a workspace is ours: sessions, rules, memory. Processes that
+// could change it could allow themselves everything.
+const own = ".harness"
+
+// workspace is what the workspaces of an engine offer, and hide.
+func (h *housing) workspace() harness.WorkspaceSpec {
+	s := h.fence.spec(h.program.getenv)
+	s.Hidden = []string{own}
+	if h.data != "" {
+		s.Hidden = append(s.Hidden, h.place())
+	}
+	return s
+}
+
+// place is the data directory, absolute and without links.
+func (h *housing) place() string {
+	path, err := filepath.Abs(h.data)
+	if err != nil {
+		path = h.data
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
 }
 
 // choose tries what was asked for. The notice says what was got.

@@ -90,7 +90,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer keep.close()
 	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.files(), Policy: calls.of,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
 	})
 	defer k.Close()
 	s := &surface{k: k, rewinds: keep.trees != nil, shelf: shelf, book: house.book, log: log, secrets: hidden, roots: within, calls: calls, directory: dir, ready: ctx}
@@ -108,12 +108,12 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if n > 0 {
 		log.Info("recovered sessions", "count", n)
 	}
-	p.welcome(s, w, *engine)
+	p.welcome(s, w, name, house.about)
 	return s.run(ctx, listener, *drain)
 }
 
 // welcome tells a person where to go.
-func (p *program) welcome(s *surface, w where, engine string) {
+func (p *program) welcome(s *surface, w where, engine string, about [][2]string) {
 	fmt.Fprintf(p.stdout, "Harness %s listens on %s\n", version(), s.url)
 	if s.auth.Off() {
 		fmt.Fprintf(p.stdout, "  WARNING    authentication is off: everybody who reaches this address may do everything\n  WebSocket  ws%s/ws?userId=me\n", strings.TrimPrefix(s.url, "http"))
@@ -121,6 +121,9 @@ func (p *program) welcome(s *surface, w where, engine string) {
 		fmt.Fprintf(p.stdout, "  login      %s\n             (once, within a minute; harness login prints another)\n  token      in %s\n", s.login, filepath.Join(*w.data, "token"))
 	}
 	fmt.Fprintf(p.stdout, "  store      %s\n  engine     %s\n", w, engine)
+	for _, row := range about {
+		fmt.Fprintf(p.stdout, "  %-10s %s\n", row[0], row[1])
+	}
 	if engine == "script" {
 		fmt.Fprintf(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: %s.\n", strings.Join(script.DemoWords(), ", "))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"harness"
+	remoteengine "harness/engine/remote"
 	"harness/workspace"
 )
 
@@ -67,6 +68,15 @@ func (k *keeper) files() func(string) (harness.Rewinder, error) {
 		return nil
 	}
 	return k.trees.Of
+}
+
+// filesOf is the kernel's for an engine, or nil: a runner elsewhere has the files
+// on its own machine.
+func (k *keeper) filesOf(eng harness.Engine, name string) func(string) (harness.Rewinder, error) {
+	if e, ok := eng.(*remoteengine.Engine); ok && name == elsewhereKind && k.trees != nil {
+		return e.Files
+	}
+	return k.files()
 }
 
 func (k *keeper) close() {

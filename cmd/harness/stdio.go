@@ -69,7 +69,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Files: keep.files(), Policy: calls.of}
+	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Policy: calls.of}
 	house.log, house.secrets = log, hidden
 	if ok {
 		house.data = filepath.Dir(data)
@@ -87,7 +87,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	if c, ok := eng.(io.Closer); ok {
 		defer c.Close()
 	}
-	opts.Engine = name
+	opts.Engine, opts.Files = name, keep.filesOf(eng, name)
 	k := kernel.New(st, map[string]harness.Engine{name: eng}, opts)
 	defer k.Close()
 	if _, err := k.Recover(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"harness/engine/script"
 	"harness/store/jsonl"
 	"harness/store/memory"
+	"harness/store/postgres"
 	"harness/store/sqlite"
 )
 
@@ -53,6 +54,16 @@ var stores = map[string]func(ctx context.Context, p place) (harness.Store, error
 		}
 		return sqlite.Open(ctx, path, nil)
 	},
+	"postgres":   openPostgres,
+	"postgresql": openPostgres,
+}
+
+// openPostgres opens a store that its whole URL names.
+func openPostgres(ctx context.Context, p place) (harness.Store, error) {
+	if p.read {
+		return postgres.Look(ctx, "postgres:"+p.rest)
+	}
+	return postgres.Open(ctx, "postgres:"+p.rest, nil)
 }
 
 var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
@@ -69,9 +80,12 @@ var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
 	"https":  func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("https:" + arg) },
 }
 
+// elsewhereKind is the name of the engine that is a runner at a URL.
+const elsewhereKind = "remote"
+
 // engine is the flag that says what runs turns.
 func (f *flags) engine() *string {
-	return f.String("engine", "auto", "`ENGINE` that runs turns: auto, native (a model and tools of our own), claude (Claude Code), script (a demo), script:FILE, the URL of a runner; runner:ENGINE for one in a process that outlives this one")
+	return f.String("engine", "auto", "`ENGINE` of turns: native (auto), claude, script, script:FILE, a runner's URL, runner:ENGINE to outlive this process")
 }
 
 // split cuts "kind:rest".
@@ -103,7 +117,7 @@ func openEngine(address string, h *housing) (name string, e harness.Engine, err 
 	e, err = open(rest, h)
 	switch kind {
 	case "http", "https":
-		kind = "remote"
+		kind = elsewhereKind
 	case "auto":
 		kind = "native"
 	}

@@ -176,6 +176,7 @@ export interface Rule {
   ruleId: string;
   directory: string;
   tool: string;
+  pattern?: string;
   threadId: string;
   requestId: string;
   actor?: string;

@@ -90,7 +90,7 @@ func BenchmarkBridge(b *testing.B) {
 		alone, aloneStart = append(alone, d.All...), append(aloneStart, start)
 
 		var o opened
-		e := o.open(b, acp.Options{Command: []string{bin, "acp"}, Options: program.Options{Env: scripted(b, url)}})
+		e := o.open(b, acp.Options{Command: []string{bin, "acp"}, Base: program.Options{Env: scripted(b, url)}})
 		h := &bridgetest.Timed{Host: enginetest.NewHost("ses_1")}
 		for _, starts := range []*[]time.Duration{&bridgedStart, &warm} {
 			h.Delays = bridgetest.Delays{}
@@ -124,7 +124,7 @@ func BenchmarkDelta(b *testing.B) {
 		b.Fatal(err)
 	}
 	var o opened
-	e := o.open(b, acp.Options{Command: []string{self}, Options: program.Options{Env: []string{"HARNESS_TEST_ACP=agent", "HARNESS_TEST_STORY=clock"}}})
+	e := o.open(b, acp.Options{Command: []string{self}, Base: program.Options{Env: []string{"HARNESS_TEST_ACP=agent", "HARNESS_TEST_STORY=clock"}}})
 	var all []time.Duration
 	for b.Loop() {
 		h := &bridgetest.Timed{Host: enginetest.NewHost("ses_1")}

@@ -93,7 +93,7 @@ func (r *run) configure(ctx context.Context) error {
 			told, err = why, nil
 		}
 		if err == nil && told != "" && w.want != "" { // somebody asked for it
-			err = r.talk.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "config_refused", Reason: w.category + " " + want + ": " + told})
+			err = r.talk.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "control_refused", Reason: w.category + " " + want + ": " + told})
 		}
 		if err != nil {
 			return err

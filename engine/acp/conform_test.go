@@ -75,7 +75,7 @@ func TestEngineKeepsThePromisesOfEngines(t *testing.T) {
 				s.Left = o.left
 			}
 			enginetest.Test(t, func(tb testing.TB) harness.Engine {
-				return o.open(tb, acp.Options{Command: []string{self}, Options: program.Options{Env: []string{"HARNESS_TEST_ACP=agent"}, Idle: idle}})
+				return o.open(tb, acp.Options{Command: []string{self}, Base: program.Options{Env: []string{"HARNESS_TEST_ACP=agent"}, Idle: idle}})
 			}, s)
 		})
 	}

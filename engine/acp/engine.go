@@ -19,8 +19,11 @@ type Options struct {
 	// wants to be told.
 	Authenticate string
 
-	program.Options
+	Base
 }
+
+// Base is where programs run and how long they are kept.
+type Base = program.Options
 
 // Engine implements [harness.Engine].
 type Engine struct {

@@ -94,7 +94,7 @@ func scripted(tb testing.TB, url string) []string {
 
 // opener makes engines of the given agent.
 func opener(command ...string) func(program.Options) bridgetest.Engine {
-	return func(p program.Options) bridgetest.Engine { return acp.New(acp.Options{Command: command, Options: p}) }
+	return func(p program.Options) bridgetest.Engine { return acp.New(acp.Options{Command: command, Base: p}) }
 }
 
 // realStage is a stage with a model of its own behind the agent.

@@ -60,7 +60,9 @@ func (t *translator) take(u *update) []harness.Payload {
 			return []harness.Payload{&harness.ContextCompacted{Summary: "the agent compacted the conversation; it does not say how"}}
 		}
 	case "notice":
-		return []harness.Payload{&harness.TransportDiagnostic{Status: "notice", Kind: "agent_" + cmp.Or(u.Severity, "notice"), Reason: strings.TrimSpace(u.Title + " " + u.Description)}}
+		if u.Severity == "warning" || u.Severity == "error" {
+			return []harness.Payload{&harness.TransportDiagnostic{Status: "degraded", Kind: "agent_" + u.Severity, Reason: strings.TrimSpace(u.Title + " " + u.Description)}}
+		}
 	case "user_message_chunk", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "compaction_summary_chunk":
 	default:
 		t.strange["update "+u.Kind]++

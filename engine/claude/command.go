@@ -13,9 +13,10 @@ import (
 type launch struct {
 	session   harness.SessionID
 	directory string
-	id        string // the program's session
-	resume    string // the session to go on with; "" for none
-	at        string // up to which of its messages; "" for all
+	id        string            // the program's session
+	resume    string            // the session to go on with; "" for none
+	at        string            // up to which of its messages; "" for all
+	from      harness.SessionID // who has that session; "" for this one
 	config    harness.Config
 }
 

@@ -24,16 +24,19 @@ type Options struct {
 	// Outfit is what a session's process is given besides; its environment wins
 	// over Env. Default: nothing.
 	Outfit func(harness.SessionID) (harness.Outfit, error)
-	// ReadOnly, Sockets, Network and Limits go into the workspace's spec.
+	// ReadOnly, Hidden, Sockets, Network and Limits go into the workspace's spec.
 	ReadOnly []string
+	Hidden   []string
 	Sockets  []string
 	Network  bool
 	Limits   harness.Limits
 	// Notice is how the sandbox was chosen; what holds in it is filled in.
 	Notice harness.SandboxNotice
 
-	// State is the directory where the program keeps its conversations. It must
-	// be writable in the sandbox. Default: .harness/claude in the workspace.
+	// State is the directory below which each session has one of its own, where
+	// the program keeps its conversations: that one alone is writable in the
+	// sandbox. It is absolute, and no link leads to it. Default: .harness/claude
+	// in the workspace.
 	State string
 	// Settings are the sources of settings that the program reads: user,
 	// project, local. Default: none, because they can allow what nobody was

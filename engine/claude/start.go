@@ -17,7 +17,7 @@ import (
 
 // start starts the program. ear hears it from its first word.
 func (o *Options) start(l launch, ear *listener) (*process, error) {
-	state, err := o.prepare(l.directory)
+	state, err := o.prepare(l)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (o *Options) start(l launch, ear *listener) (*process, error) {
 	}
 	spec := harness.WorkspaceSpec{
 		Session: l.session, Directory: l.directory, ReadOnly: slices.Concat([]string{program}, o.ReadOnly, fit.ReadOnly), Sockets: slices.Concat(o.Sockets, fit.Sockets),
-		Network: o.Network, Env: environ(state, slices.Concat(o.Env, fit.Env)), Limits: o.Limits,
+		Writable: []string{state}, Hidden: o.Hidden, Network: o.Network, Env: environ(state, slices.Concat(o.Env, fit.Env)), Limits: o.Limits,
 	}
 	run := harness.Process{Args: slices.Concat([]string{program}, o.Program[1:], l.args(o.Settings))}
 	if fit.Wrap != nil {
@@ -57,23 +57,6 @@ func (o *Options) start(l launch, ear *listener) (*process, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// prepare makes the program's own directory.
-func (o *Options) prepare(directory string) (string, error) {
-	if o.State != "" {
-		return o.State, os.MkdirAll(o.State, 0o700)
-	}
-	root, err := os.OpenRoot(directory)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	const name = ".harness/claude"
-	if err := root.MkdirAll(name, 0o700); err != nil {
-		return "", err
-	}
-	return filepath.Join(directory, name), root.WriteFile(name+"/.gitignore", []byte("*\n"), 0o600)
 }
 
 // keep runs the program to its end. It reports whether it started.

@@ -79,7 +79,7 @@ func (r *run) begin(ctx context.Context, was ref) error {
 	case !was.Done:
 		return &lostError{"the session was branched off in the middle of a turn"}
 	default:
-		return r.with(ctx, launch{id: newUUID(), resume: was.Claude, at: was.At}, content(t.Parts, ""))
+		return r.with(ctx, launch{id: newUUID(), resume: was.Claude, at: was.At, from: was.Session}, content(t.Parts, ""))
 	}
 }
 

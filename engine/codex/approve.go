@@ -61,7 +61,7 @@ var ofItem = map[string]bool{"item/commandExecution/requestApproval": true, "ite
 // forms say what is asked by each kind of request.
 var forms = map[string]func(*run, *approval) harness.ToolUse{
 	"item/commandExecution/requestApproval": func(_ *run, a *approval) harness.ToolUse {
-		u := harness.ToolUse{Tool: "exec_command", Access: harness.AccessExecute, Input: object("command", a.Command, "cwd", a.Dir), Description: a.Command}
+		u := harness.ToolUse{Tool: "exec_command", Access: harness.AccessExecute, Input: object("command", line(a.Command), "cwd", a.Dir), Description: line(a.Command)}
 		if len(a.Network) > 0 && string(a.Network) != "null" {
 			u.Access = harness.AccessNetwork
 		}
@@ -84,22 +84,11 @@ var forms = map[string]func(*run, *approval) harness.ToolUse{
 // edits classes a change of files: what leaves the workspace, or changes what
 // the program itself goes by, is more than an edit.
 func (r *run) edits(item string) harness.Access {
-	c := r.tr.calls.Find(item)
-	if c == nil {
+	changes := r.tr.changes[item]
+	if len(changes) == 0 {
 		return harness.AccessExecute
 	}
-	var in struct {
-		Changes []struct {
-			Path string
-			Kind struct {
-				Move *string `json:"move_path"`
-			}
-		}
-	}
-	if json.Unmarshal(c.Input, &in) != nil || len(in.Changes) == 0 {
-		return harness.AccessExecute
-	}
-	for _, ch := range in.Changes {
+	for _, ch := range changes {
 		paths := []string{ch.Path}
 		if ch.Kind.Move != nil {
 			paths = append(paths, *ch.Kind.Move)

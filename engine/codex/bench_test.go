@@ -117,7 +117,7 @@ func BenchmarkWarmTurn(b *testing.B) {
 		b.Fatal(err)
 	}
 	var o opened
-	e := o.open(b, codex.Options{Program: []string{self}, Options: program.Options{Env: []string{"HARNESS_TEST_CODEX=fault", "HARNESS_TEST_STORY="}}})
+	e := o.open(b, codex.Options{Program: []string{self}, Base: program.Options{Env: []string{"HARNESS_TEST_CODEX=fault", "HARNESS_TEST_STORY="}}})
 	h := enginetest.NewHost("ses_1")
 	for b.Loop() {
 		if err := e.Run(b.Context(), h.Begin("right"), h); err != nil {

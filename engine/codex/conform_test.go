@@ -175,7 +175,7 @@ func TestEngineKeepsThePromisesOfEngines(t *testing.T) {
 				s.Left = o.left
 			}
 			enginetest.Test(t, func(tb testing.TB) harness.Engine {
-				return o.open(tb, codex.Options{Program: []string{self}, Options: program.Options{Env: []string{"HARNESS_TEST_CODEX=conform"}, Idle: idle}})
+				return o.open(tb, codex.Options{Program: []string{self}, Base: program.Options{Env: []string{"HARNESS_TEST_CODEX=conform"}, Idle: idle}})
 			}, s)
 		})
 	}
@@ -220,7 +220,7 @@ func TestTheRealProgramKeepsThePromisesOfEngines(t *testing.T) {
 	m := modeltest.Serve(t, suiteModel)
 	var o opened
 	enginetest.Test(t, func(tb testing.TB) harness.Engine {
-		return o.open(tb, codex.Options{Program: []string{bin}, Config: scripted(m.URL), Options: program.Options{Idle: -1}})
+		return o.open(tb, codex.Options{Program: []string{bin}, Config: scripted(m.URL), Base: program.Options{Idle: -1}})
 	}, enginetest.Situations{
 		Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",
 		Steer: "inner steer", Resume: "inner say", Ran: o.ran, Left: o.left, Bound: 2 * bridgetest.Bound,

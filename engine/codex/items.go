@@ -78,9 +78,9 @@ func (t *translator) rest(id, whole string) string {
 func (i *item) call() (name string, input json.RawMessage) {
 	switch i.Type {
 	case "commandExecution":
-		return "exec_command", object("command", i.Command, "cwd", i.Dir)
+		return "exec_command", object("command", line(i.Command), "cwd", i.Dir)
 	case "fileChange":
-		return "apply_patch", object("changes", i.Changes)
+		return "apply_patch", object("patch", patch(i.Changes))
 	case "mcpToolCall":
 		return "mcp__" + i.Server + "__" + i.Tool, i.Arguments
 	case "dynamicToolCall", "collabAgentToolCall":
@@ -108,6 +108,9 @@ func (t *translator) called(i *item, name string, input json.RawMessage, done, m
 		t.fresh = true
 		c = t.calls.Know(i.ID, name, input)
 		facts = t.calls.Tell(c)
+	}
+	if i.Type == "fileChange" {
+		t.changes[i.ID] = i.Changes
 	}
 	t.commands = t.commands || i.Type == "commandExecution" || i.Type == "mcpToolCall"
 	if i.Type == "collabAgentToolCall" {

@@ -55,7 +55,7 @@ func scripted(url string) []string {
 // opener makes engines of the given program.
 func opener(o codex.Options) func(program.Options) bridgetest.Engine {
 	return func(p program.Options) bridgetest.Engine {
-		o.Options = p
+		o.Base = p
 		return codex.New(o)
 	}
 }

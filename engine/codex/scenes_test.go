@@ -51,7 +51,7 @@ else
 when step 1
   call exec_command {"cmd":"echo one","yield_time_ms":5000}
 when step 2
-  call exec_command {"cmd":"echo two","yield_time_ms":5000}
+  call exec_command {"cmd":"echo one","yield_time_ms":5000}
 else
   say Both.`, Play: func(s *bridgetest.Stage) {
 		s.Say("both")

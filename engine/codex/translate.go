@@ -17,6 +17,7 @@ type translator struct {
 	model     string
 
 	sent     map[string]*strings.Builder // of messages that stream, by item
+	changes  map[string][]change         // of files, by item
 	used     harness.Usage
 	answers  int  // of the model
 	fresh    bool // it has begun another one since
@@ -24,7 +25,7 @@ type translator struct {
 }
 
 func newTranslator(directory string) *translator {
-	return &translator{directory: directory, strange: make(talk.Strange), sent: make(map[string]*strings.Builder)}
+	return &translator{directory: directory, strange: make(talk.Strange), sent: make(map[string]*strings.Builder), changes: make(map[string][]change)}
 }
 
 // take is what a notification tells. main says that it is about the session's

@@ -121,9 +121,12 @@ type item struct {
 }
 
 type change struct {
-	Path string          `json:"path"`
-	Kind json.RawMessage `json:"kind"`
-	Diff string          `json:"diff"`
+	Path string `json:"path"`
+	Kind struct {
+		Type string  `json:"type"`
+		Move *string `json:"move_path"`
+	} `json:"kind"`
+	Diff string `json:"diff"`
 }
 
 // input is a piece of what the program is told.

@@ -33,6 +33,9 @@ type conversation struct {
 	// instructed are the files whose instructions the model has read in it. The
 	// map is never changed, only replaced.
 	instructed map[string]bool
+
+	full    float64 // hundredths of the window that the last answer left used; 0 if nobody counted
+	weighed int     // rounds that were counted
 }
 
 // word is something a person said.
@@ -111,12 +114,16 @@ func (c *conversation) apply(e harness.Event) {
 	case *harness.Usage:
 		c.turn.answers++
 		c.turn.usage = *p
+		if p.ContextPct != nil {
+			c.full, c.weighed = *p.ContextPct, len(c.rounds)
+		}
 	case *harness.Completed:
 		c.turn.done = true
 	case *harness.ContextWarning:
 		c.turn.warned = true
 	case *harness.ContextCompacted:
 		c.compacted(e.Seq, p)
+		c.full = 0
 	case *harness.HookEvent:
 		switch p.Kind {
 		case hookTold:
@@ -129,6 +136,7 @@ func (c *conversation) apply(e harness.Event) {
 			c.steered()
 		case hookStubs:
 			c.shorten()
+			c.full = 0
 		}
 	case *harness.TurnEnd:
 		c.steered() // what nobody queued was said all the same
@@ -160,7 +168,7 @@ func (c *conversation) begin(e harness.Event, p *harness.TurnStart) {
 	}
 	c.turn = progress{id: p.TurnID, began: e.Time, asked: map[harness.ApprovalID]time.Time{}, items: map[harness.ItemID]bool{}}
 	if p.Fresh {
-		c.rounds, c.summary, c.instructed = nil, "", nil
+		c.rounds, c.summary, c.instructed, c.full = nil, "", nil, 0
 	}
 	w := word{parts: harness.TextPart(toldUnknown), seq: e.Seq}
 	if len(c.queue) > 0 {

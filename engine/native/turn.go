@@ -80,6 +80,7 @@ func (r *turn) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.system = r.prompt(project)
+	r.weigh()
 	return r.recall(ctx)
 }
 

@@ -31,8 +31,21 @@ func (g *gauge) size(req *model.Request) int64 {
 
 // window is how much the model can read; 0 if that is not known.
 func (r *turn) window(req *model.Request) int64 {
-	fact, _ := r.e.opts.Facts.About(cmp.Or(r.gauge.provider, r.e.opts.Provider), cmp.Or(req.Model, r.gauge.model))
+	name := cmp.Or(req.Model, r.gauge.model)
+	if fact, ok := r.e.opts.Facts.About(r.gauge.provider, name); ok && r.gauge.provider != "" {
+		return fact.Window
+	}
+	fact, _ := r.e.opts.Facts.About(r.e.opts.Provider, name) // at another address a model has another price, not another window
 	return fact.Window
+}
+
+// weigh takes over what the provider counted in an earlier turn.
+func (r *turn) weigh() {
+	req := r.request()
+	if window := r.window(req); r.conv.full > 0 && window > 0 && r.conv.weighed <= len(r.conv.rounds) {
+		r.gauge.counted = int64(r.conv.full * float64(window) / 100)
+		r.gauge.estimated = model.Estimate(req) - estimate(r.conv.rounds[r.conv.weighed:])
+	}
 }
 
 // count reports what the turn has cost so far.

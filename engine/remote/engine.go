@@ -22,6 +22,9 @@ const (
 	lostPatience = 30 * time.Second
 	// lookPatience is for a runner to say whether it has a run.
 	lookPatience = 3 * time.Second
+	// askPatience is for a runner to say what it can do, while somebody waits
+	// for a session to wake.
+	askPatience = time.Second
 )
 
 // Engine runs turns on runners. It implements [harness.Engine] and
@@ -32,6 +35,10 @@ type Engine struct {
 	mu    sync.Mutex // guards what follows
 	can   harness.Abilities
 	heard map[harness.TurnID]map[string]bool // words that an earlier attempt took
+
+	known     bool // the runner has said what it can do
+	snapshots bool // it keeps files
+	keeps     bool // whoever runs turns here has it keep them
 }
 
 // home is where runners are found.
@@ -52,6 +59,7 @@ type lodging struct {
 	directory string                          // to work in; "" for the runner's own
 	kill      func(ctx context.Context) error // ends the runner and all that is in it; nil if it is not ours to end
 	gone      func() bool                     // it will never come back
+	leave     func()                          // the turn does not need it any more
 }
 
 var _ interface {
@@ -89,11 +97,12 @@ func (e *Engine) Abilities() harness.Abilities {
 }
 
 func (e *Engine) learn(h runner.Health) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known, e.snapshots = true, h.Snapshots
 	if h.Abilities == nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.can = harness.Abilities(*h.Abilities)
 }
 
@@ -103,6 +112,7 @@ func (e *Engine) Survives(ctx context.Context, t harness.Turn) bool {
 	if err != nil {
 		return false
 	}
+	defer at.leave()
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	s, err := at.client.Status(ctx, string(t.ID))
@@ -123,6 +133,13 @@ func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 	return err
 }
 
+// keepsFiles reports whether the runner is told when to keep files.
+func (e *Engine) keepsFiles() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.keeps && e.snapshots
+}
+
 // retryable marks a failure that is not the turn's.
 func retryable(what string, err error) error {
 	if err == nil {
@@ -130,6 +147,11 @@ func retryable(what string, err error) error {
 	}
 	return fmt.Errorf("%s: %w: %w", what, err, harness.ErrRetry)
 }
+
+// MaxRunners is how many runners of this machine are kept warm at once, unless
+// told otherwise: each is a process with some tens of megabytes, and perhaps an
+// agent in it. Turns are not bounded by it.
+const MaxRunners = 64
 
 // elsewhere is the one runner of the configuration.
 type elsewhere struct{ client *runner.Client }
@@ -145,7 +167,7 @@ func (elsewhere) tidy() {}
 func (elsewhere) close() error { return nil }
 
 func (e elsewhere) lodging() *lodging {
-	return &lodging{client: e.client, gone: func() bool { return false }}
+	return &lodging{client: e.client, gone: func() bool { return false }, leave: func() {}}
 }
 
 // wait returns when some time has passed or ctx is done.

@@ -43,8 +43,13 @@ func (f *follower) run(ctx context.Context) error {
 	f.order.run, f.ref = string(f.turn.ID), f.turn.Ref
 	f.asking = make(chan struct{}, maxQuestions)
 	f.wire, f.hangUp = context.WithCancel(context.WithoutCancel(ctx))
-	defer f.wg.Wait()
-	defer f.hangUp()
+	defer func() {
+		f.hangUp()
+		f.wg.Wait()
+		if f.at != nil {
+			f.at.leave()
+		}
+	}()
 	s, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -187,7 +192,7 @@ func (f *follower) query(ctx context.Context) (runner.Query, error) {
 	t := f.turn
 	q := runner.Query{
 		Prompt: cmp.Or(harness.PlainText(t.Parts), "."), Resume: t.Ref, RequestID: string(t.ID), SessionID: t.Session, Attempt: t.Attempt,
-		Fresh: t.Fresh, Directory: f.at.directory, Config: &t.Config, Parts: t.Parts, Began: t.Began,
+		Fresh: t.Fresh, Directory: f.at.directory, Config: &t.Config, Parts: t.Parts, Began: t.Began, Kept: f.engine.keepsFiles(),
 	}
 	if !f.ours {
 		return runner.Query{Prompt: q.Prompt, Resume: q.Resume}, nil

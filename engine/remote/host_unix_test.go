@@ -119,6 +119,11 @@ func runners(t testing.TB, file string) (*remote.Engine, *custody.Book) {
 
 func runnersIn(t testing.TB, dir, file string) (*remote.Engine, *custody.Book) {
 	t.Helper()
+	return runnersOf(t, dir, file, 0)
+}
+
+func runnersOf(t testing.TB, dir, file string, most int) (*remote.Engine, *custody.Book) {
+	t.Helper()
 	book, err := custody.Open(filepath.Join(dir, "custody"))
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +133,7 @@ func runnersIn(t testing.TB, dir, file string) (*remote.Engine, *custody.Book) {
 		can = harness.Abilities{}
 	}
 	e, err := remote.Local(remote.LocalOptions{
-		Dir: filepath.Join(dir, "runners"), Book: book, Version: "test", Abilities: can,
+		Dir: filepath.Join(dir, "runners"), Book: book, Version: "test", Abilities: can, Most: most,
 		Command: func(socket string) *exec.Cmd {
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), "HARNESS_TEST_SCRIPT="+file, "HARNESS_TEST_SOCKET="+socket)

@@ -37,6 +37,7 @@ type LocalOptions struct {
 
 	Abilities harness.Abilities // of the engine that they host
 	Version   string            // of the program; a runner of another is not used
+	Most      int               // how many may be kept warm; [MaxRunners] if 0
 	Log       *slog.Logger
 }
 
@@ -48,6 +49,9 @@ type runners struct {
 
 	births chan *exec.Cmd // to whoever waits for their end
 	keeper sync.WaitGroup
+
+	mu   sync.Mutex // guards uses
+	uses map[harness.SessionID]use
 }
 
 // Names in the directory of a runner.
@@ -69,7 +73,10 @@ func Local(opts LocalOptions) (*Engine, error) {
 	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open runners: %w: %w", err, harness.ErrStorage)
 	}
-	r := &runners{opts: opts, seed: maphash.MakeSeed(), births: make(chan *exec.Cmd)}
+	if opts.Most == 0 {
+		opts.Most = MaxRunners
+	}
+	r := &runners{opts: opts, seed: maphash.MakeSeed(), births: make(chan *exec.Cmd), uses: map[harness.SessionID]use{}}
 	r.keeper.Go(r.keep)
 	return newEngine(r, opts.Abilities), nil
 }
@@ -130,7 +137,7 @@ func (r *runners) client(s harness.SessionID) *runner.Client {
 
 func (r *runners) lodging(t harness.Turn) *lodging {
 	return &lodging{
-		client: r.client(t.Session), directory: t.Directory,
+		client: r.client(t.Session), directory: t.Directory, leave: r.enter(t.Session),
 		kill: func(ctx context.Context) error { return r.kill(ctx, t.Session) },
 		gone: func() bool {
 			c, err := runner.DialSocket(context.Background(), filepath.Join(r.dir(t.Session), socketName))
@@ -144,10 +151,16 @@ func (r *runners) lodging(t harness.Turn) *lodging {
 
 // find is the session's runner, if it has one.
 func (r *runners) find(t harness.Turn) (*lodging, error) {
-	if _, err := os.Stat(filepath.Join(r.dir(t.Session), socketName)); err != nil {
+	if err := r.lives(t.Session); err != nil {
 		return nil, err
 	}
 	return r.lodging(t), nil
+}
+
+// lives returns nil if the session has something that may be a runner.
+func (r *runners) lives(s harness.SessionID) error {
+	_, err := os.Stat(filepath.Join(r.dir(s), socketName))
+	return err
 }
 
 // take is the session's runner if it is well and free, else a new one.
@@ -167,6 +180,7 @@ func (r *runners) take(ctx context.Context, t harness.Turn) (*lodging, error) {
 	if err := r.kill(ctx, t.Session); err != nil {
 		return nil, retryable("the runner before is still there", err)
 	}
+	r.makeRoom(ctx)
 	if err := r.start(ctx, t); err != nil {
 		return nil, retryable("start a runner", err)
 	}
@@ -176,7 +190,7 @@ func (r *runners) take(ctx context.Context, t harness.Turn) (*lodging, error) {
 // warm reports whether the session's runner can do another turn, which is then
 // in the book as its own.
 func (r *runners) warm(ctx context.Context, t harness.Turn) bool {
-	if _, err := r.find(t); err != nil {
+	if r.lives(t.Session) != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)

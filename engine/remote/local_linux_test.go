@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -343,4 +344,64 @@ func TestAWordAtTheVeryEndIsNeverLost(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d words were said in time", len(taken), rounds)
+}
+
+// Only so many are kept warm: the least recently used goes, never one that works.
+func TestOnlySoManyRunnersAreKeptWarm(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "script")
+	if err := os.WriteFile(src, []byte("when work\n  say working\n  hang\nelse\n  say hello\nend\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, book := runnersOf(t, dir, src, 3)
+	turn := func(s harness.SessionID) {
+		t.Helper()
+		h := enginetest.NewHost(s)
+		if err := e.Run(t.Context(), h.Begin("go"), h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here := func() string {
+		t.Helper()
+		all, err := book.All()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range all {
+			names = append(names, string(e.Session))
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	busy := enginetest.NewHost("ses_busy")
+	began := make(chan struct{})
+	busy.After = func(string) { close(began) }
+	done := make(chan error, 1) // Run returns once
+	go func() { done <- e.Run(ctx, busy.Begin("work"), busy) }()
+	<-began
+	turn("ses_1")
+	turn("ses_2")
+	turn("ses_1")
+	if got := here(); got != "ses_1 ses_2 ses_busy" {
+		t.Fatalf("there are %s", got)
+	}
+	turn("ses_3")
+	if got := here(); got != "ses_1 ses_3 ses_busy" {
+		t.Errorf("there are %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runners", "ses_2")); !os.IsNotExist(err) {
+		t.Errorf("of the one that went is left: %v", err)
+	}
+	turn("ses_2") // and is back
+	if got := here(); got != "ses_2 ses_3 ses_busy" {
+		t.Errorf("there are %s", got)
+	}
+	cancel(harness.ErrNotRunning)
+	if err := returned(t, done); !errors.Is(err, harness.ErrNotRunning) {
+		t.Error(err)
+	}
 }

@@ -20,6 +20,7 @@ type LocalOptions struct {
 	Data      string
 	Abilities harness.Abilities
 	Version   string
+	Most      int
 	Log       *slog.Logger
 }
 

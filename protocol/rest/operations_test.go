@@ -15,7 +15,7 @@ import (
 // what the description says: its status, its content type and its body.
 func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n")
+	s := serveOn(t, memory.New(), "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n", &rest.Options{TryPolicy: tried(nil)})
 	id := s.chat()
 	on := "/sessions/" + id
 	chat := "/chat/sessions/" + id
@@ -23,6 +23,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	// Good.
 	s.must(200, nil, "GET", "/openapi.json", "")
 	s.must(200, nil, "GET", "/stream-events", "")
+	s.must(200, nil, "POST", "/policy/test", `{"tool":"bash","input":{"command":"ls"}}`)
 	s.must(200, nil, "GET", "/chat/sessions", "")
 	s.must(200, nil, "GET", "/sessions?kind=chat&status=idle,running&limit=1", "")
 	s.turn(id, "hello")
@@ -66,6 +67,12 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		s.doc.saw("GET", path+"/events/stream", r.StatusCode)
 		r.Body.Close()
 	}
+	beats := s.request("GET", on+"/health/stream", "")
+	if beats.StatusCode != 200 || beats.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("GET %s/health/stream: %d %v", on, beats.StatusCode, beats.Header)
+	}
+	s.doc.saw("GET", on+"/health/stream", beats.StatusCode)
+	beats.Body.Close()
 	other := serve(t, "say hi")
 	other.must(201, nil, "POST", "/sessions/import", string(archive.body), "Content-Type", "application/jsonl")
 	s.doc.seen["importSession 201"] = other.doc.seen["importSession 201"]
@@ -87,7 +94,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	// Bad.
 	const nobody = "ses_nobody"
 	for _, path := range []string{"/chat/sessions/", "/sessions/"} {
-		for _, rest := range []string{"", "/events", "/events/stream", "/state", "/export", "/processes"} {
+		for _, rest := range []string{"", "/events", "/events/stream", "/health/stream", "/state", "/export", "/processes"} {
 			if path == "/chat/sessions/" && rest != "" && rest != "/events/stream" {
 				continue
 			}

@@ -10,6 +10,15 @@ import (
 	"harness/store/memory"
 )
 
+// tried is how a server answers that has these rules and no others.
+func tried(p *policy.Policy) func(context.Context, rest.PolicyQuestion) (rest.PolicyVerdict, error) {
+	return func(_ context.Context, q rest.PolicyQuestion) (rest.PolicyVerdict, error) {
+		c := policy.Context{Mode: q.Mode, Kind: q.Kind, Directory: "/workspace"}
+		v := policy.Decide(p, c, nil, nil, policy.Use(c.Directory, q.Tool, q.Input))
+		return rest.PolicyVerdict{Outcome: string(v.Outcome), Rule: v.Rule, Reason: v.Reason, Source: string(v.Source), Always: policy.Bind(c.Directory, q.Tool, q.Input)}, nil
+	}
+}
+
 // Whoever asks learns what would be decided about a call, and why; nothing is
 // called.
 func TestPolicyCanBeTried(t *testing.T) {
@@ -18,11 +27,7 @@ func TestPolicyCanBeTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveOn(t, memory.New(), "say hi\n", &rest.Options{TryPolicy: func(_ context.Context, q rest.PolicyQuestion) (rest.PolicyVerdict, error) {
-		c := policy.Context{Mode: q.Mode, Kind: q.Kind, Directory: "/workspace"}
-		v := policy.Decide(p, c, nil, nil, policy.Use(c.Directory, q.Tool, q.Input))
-		return rest.PolicyVerdict{Outcome: string(v.Outcome), Rule: v.Rule, Reason: v.Reason, Source: string(v.Source), Always: policy.Bind(c.Directory, q.Tool, q.Input)}, nil
-	}})
+	s := serveOn(t, memory.New(), "say hi\n", &rest.Options{TryPolicy: tried(p)})
 	for body, want := range map[string]rest.PolicyVerdict{
 		`{"tool":"bash","input":{"command":"npm test && rm -rf /"}}`:          {Outcome: "deny", Rule: "p.yaml#1", Reason: "never", Source: "file", Always: "command:npm test\nrm -rf /"},
 		`{"tool":"bash","input":{"command":"npm test"}}`:                      {Outcome: "allow", Rule: "p.yaml#2", Reason: "allowed by the rule p.yaml#2", Source: "file", Always: "command:npm test"},

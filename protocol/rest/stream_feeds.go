@@ -37,8 +37,9 @@ type feeds struct {
 	ctx     context.Context // ends with shutdown
 	stop    context.CancelFunc
 
-	mu    sync.Mutex // guards rooms; nothing is waited for under it, so it may be taken under a room's
+	mu    sync.Mutex // guards what follows; nothing is waited for under it, so it may be taken under a room's
 	rooms map[harness.SessionID]*room
+	beats map[*room]*pulse // of rooms with streams of health; what a pulse has is guarded by its room
 
 	life   sync.Mutex // guards closed, and wg against a late start
 	closed bool
@@ -47,7 +48,7 @@ type feeds struct {
 
 // newFeeds makes feeds over k. Call shutdown when done with them.
 func newFeeds(k sessions, opts feedOptions) (*feeds, error) {
-	f := &feeds{k: k, opts: opts, log: opts.Log, rooms: make(map[harness.SessionID]*room)}
+	f := &feeds{k: k, opts: opts, log: opts.Log, rooms: make(map[harness.SessionID]*room), beats: make(map[*room]*pulse)}
 	f.readers.f = f
 	if f.opts.Retry == 0 {
 		f.opts.Retry = time.Second
@@ -153,7 +154,7 @@ func (f *feeds) enter(w *stream, id harness.SessionID, sum harness.Summary) {
 	}
 	switch {
 	case w.health:
-		r.beats++
+		r.beating(1)
 	case r.live != nil:
 		r.place(w)
 	}
@@ -201,7 +202,7 @@ func (f *feeds) leave(w *stream) {
 		r.enders--
 	}
 	if w.health {
-		r.beats--
+		r.beating(-1)
 	}
 	switch {
 	case n > 0:

@@ -9,14 +9,46 @@ import (
 	"harness/health"
 )
 
-// pulse is the health of a room's session while it is awake, if some of the
-// room's streams show that. Such a stream has no history: it is sent the latest
-// snapshot that it has not, and a slow one none in between.
+// pulse is the health of a room's session, if some of the room's streams show
+// that. Such a stream has no history: it is sent the latest snapshot that it has
+// not, and a slow one none in between. The room's mutex guards it.
 type pulse struct {
-	fold    *health.Fold
+	streams int
+	fold    *health.Fold // while the room is fed; only the feed changes it
 	essence []byte
 	at      harness.Seq // the event that changed it last
 	frame   []byte
+}
+
+// pulse is the room's, if it has streams of health.
+func (r *room) pulse() *pulse {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	if len(r.f.beats) == 0 {
+		return nil
+	}
+	return r.f.beats[r]
+}
+
+// beating counts a stream of health that comes or goes. mu is held.
+func (r *room) beating(n int) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	p := r.f.beats[r]
+	if p == nil {
+		p = new(pulse)
+		r.f.beats[r] = p
+	}
+	if p.streams += n; p.streams == 0 {
+		delete(r.f.beats, r)
+	}
+}
+
+// calmDown lets go of the fold of a session that sleeps. mu is held.
+func (r *room) calmDown() {
+	if p := r.pulse(); p != nil {
+		p.fold = nil
+	}
 }
 
 // show makes the frame of what the fold tells now, if that is news.
@@ -40,69 +72,79 @@ func (f *feeds) greet(ctx context.Context, w *stream) error {
 		return err
 	}
 	first := healthOf(st)
-	w.room.mu.Lock()
-	defer w.room.mu.Unlock()
 	if first == nil {
 		return harness.ErrUnsupported
 	}
-	w.rest = appendHealth(w.rest, *first)
-	w.at = st.Seq
+	w.room.mu.Lock()
+	defer w.room.mu.Unlock()
+	w.rest, w.at = appendHealth(w.rest, *first), st.Seq
+	if p := w.room.pulse(); p != nil && p.essence == nil {
+		p.essence, p.at = first.Essence(), st.Seq
+	}
 	return nil
 }
 
 // feel has the room know the session's health behind an update, if somebody
 // wants to see it. Only the feed calls it.
 func (r *room) feel(ctx context.Context, up harness.Update) error {
-	r.mu.Lock()
-	wanted, p := r.beats > 0, r.pulse
-	r.mu.Unlock()
-	if !wanted {
+	p := r.pulse()
+	if p == nil {
 		return nil
 	}
-	told := true
-	if p != nil && up.State == nil {
-		told = slices.ContainsFunc(up.Events, func(e harness.Event) bool {
-			_, streams := harness.Streamed(e.Payload)
-			return !streams
-		})
+	fold, err := r.examine(ctx, p, up)
+	if err != nil || fold == nil {
+		return err
 	}
-	if p == nil || up.State != nil || len(up.Events) > 0 && up.Events[0].Seq > p.fold.Seq+1 { // nobody but the feed changes it
-		st := up.State
-		if st == nil {
-			var err error
-			if st, err = r.f.k.At(ctx, r.id, 0); err != nil {
-				return err
-			}
-		}
-		fold, ok := health.Of(st)
-		if !ok {
-			return nil // of another build
-		}
-		now := &pulse{fold: fold}
-		if p != nil {
-			now.essence, now.at, now.frame = p.essence, p.at, p.frame
-		}
-		p = now
-	}
+	news := up.State != nil || slices.ContainsFunc(up.Events, func(e harness.Event) bool {
+		_, streams := harness.Streamed(e.Payload)
+		return !streams
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	fresh := p.fold != fold
+	p.fold = fold
 	for _, e := range up.Events {
-		if e.Seq == p.fold.Seq+1 {
-			p.fold.Apply(e)
+		if e.Seq == fold.Seq+1 {
+			fold.Apply(e)
 		}
 	}
-	if told {
+	if news || fresh {
 		p.show()
 	}
-	r.pulse = p
 	return nil
+}
+
+// examine is the fold that an update continues: the pulse's own, or that of the
+// state. None is kept with what another build has stored.
+func (r *room) examine(ctx context.Context, p *pulse, up harness.Update) (*health.Fold, error) {
+	st := up.State
+	if st == nil {
+		r.mu.Lock()
+		fold := p.fold
+		r.mu.Unlock()
+		if fold != nil && (len(up.Events) == 0 || up.Events[0].Seq <= fold.Seq+1) {
+			return fold, nil
+		}
+		var err error
+		if st, err = r.f.k.At(ctx, r.id, 0); err != nil {
+			return nil, err
+		}
+	}
+	fold, ok := health.Of(st)
+	if !ok {
+		return nil, nil
+	}
+	return fold, nil
 }
 
 // beat sends a stream of health what it lacks. mu is held, and the stream is
 // ready.
 func (r *room) beat(w *stream) {
-	p := r.pulse
-	if p != nil && p.at > w.at {
+	p := r.pulse()
+	if p == nil {
+		return
+	}
+	if p.at > w.at && p.frame != nil {
 		n, err := w.conn.Write(p.frame)
 		switch {
 		case err != nil:
@@ -118,7 +160,7 @@ func (r *room) beat(w *stream) {
 		}
 	}
 	seen := w.at
-	if p != nil {
+	if p.fold != nil {
 		seen = max(seen, p.fold.Seq)
 	}
 	if w.until().terminal && r.over && r.calm > 0 && seen >= r.calm {

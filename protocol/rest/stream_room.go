@@ -27,9 +27,6 @@ type room struct {
 	again   bool        // something happened that the feed may have missed: look once more before it ends
 	failed  bool        // it could not be shown: who comes next looks for itself
 	gone    bool        // not the feeds' any more
-
-	beats int32  // streams of health
-	pulse *pulse // for them, while feeding
 }
 
 // feeding reports whether a goroutine follows the session. mu is held.
@@ -87,7 +84,7 @@ func (r *room) rest(ctx context.Context) bool {
 	case len(r.streams) == 0:
 		r.close()
 	default:
-		r.pulse = nil
+		r.calmDown()
 		r.forget(r.end)
 		for _, w := range r.streams { // those that were to be served from a lane
 			r.advance(w)

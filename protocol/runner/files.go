@@ -115,7 +115,7 @@ func (r *Runner) rewind(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		r.opts.Log.Warn("files not taken back", "session", back.SessionID, "err", err)
 		if errors.Is(err, harness.ErrUnsupported) { // they are not kept any more
-			err = fmt.Errorf("mark %q of session %q is not kept: %w", back.Mark, back.SessionID, harness.ErrNotFound)
+			err = fmt.Errorf("mark %q of session %q is not kept: %w", back.Mark, back.SessionID, harness.ErrTurnNotFound)
 		}
 		if got.Safety == "" {
 			refuse(w, err)
@@ -158,9 +158,9 @@ func (r *Runner) target(back *Rewind) (err error) {
 	case err != nil:
 		return err
 	case back.SessionID != "" && back.SessionID != rec.Session:
-		return fmt.Errorf("that was in another session: %w", harness.ErrNotFound)
+		return fmt.Errorf("that was in another session: %w", harness.ErrTurnNotFound)
 	case rec.Problem != "":
-		return fmt.Errorf("the files before it were not kept: %s: %w", rec.Problem, harness.ErrNotFound)
+		return fmt.Errorf("the files before it were not kept: %s: %w", rec.Problem, harness.ErrTurnNotFound)
 	}
 	back.SessionID, back.Directory, back.Mark = rec.Session, rec.Directory, rec.Mark
 	return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"harness"
@@ -110,25 +109,6 @@ func (r *run) tell(f Frame) error {
 
 // Follow is Emit: what an engine reads from frames is told in frames of ours.
 func (r *run) Follow(ctx context.Context, _ uint64, p harness.Payload) error { return r.Emit(ctx, p) }
-
-// History is what the query brought along of it.
-func (r *run) History(_ context.Context, after harness.Seq) iter.Seq2[harness.Event, error] {
-	return func(yield func(harness.Event, error) bool) {
-		for i, raw := range r.history {
-			e, err := harness.DecodeEvent(raw)
-			if err == nil && i == 0 && e.Seq > after+1 {
-				err = fmt.Errorf("the log after %d was not sent along, only after %d: %w", after, e.Seq-1, harness.ErrTooLarge)
-			}
-			if err != nil {
-				yield(harness.Event{}, err)
-				return
-			}
-			if e.Seq > after && !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
 
 // Ask puts the question to whoever follows the run, and waits.
 func (r *run) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {

@@ -93,7 +93,8 @@ func (k *keeper) before(r *run) {
 	k.save(r)
 }
 
-// after keeps the files again when the engine has stopped.
+// after keeps the files again when the engine has stopped, if it may have
+// changed any, and takes note of what it said.
 func (k *keeper) after(r *run) {
 	if k == nil {
 		return
@@ -102,11 +103,11 @@ func (k *keeper) after(r *run) {
 	defer k.marking.Unlock()
 	if k.began {
 		k.began = false
-		_, _ = k.mark(r, harness.MarkAfter) // what follows counts as the run's then, too
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.save(r)
+		_, _ = k.mark(r, harness.MarkAfter) // if it fails, what follows counts as the run's, too
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.save(r)
 }
 
 func (k *keeper) mark(r *run, phase harness.MarkPhase) (harness.Mark, error) {

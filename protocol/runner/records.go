@@ -123,7 +123,7 @@ func (r *records) search(m harness.ItemID) (record, error) {
 			return r.settle(rec, name)
 		}
 	}
-	return record{}, fmt.Errorf("message %q is not remembered: %w", m, harness.ErrNotFound)
+	return record{}, fmt.Errorf("message %q is not remembered: %w", m, harness.ErrTurnNotFound)
 }
 
 // settle says of a run that changed nothing what the next one says that did: its

@@ -130,6 +130,9 @@ func (r *Runner) say(run *run, words Words) error {
 	if r.closed || r.run != run {
 		return harness.ErrNotRunning
 	}
+	if r.rewinding {
+		return harness.ErrBusy
+	}
 	again, err := run.say(words)
 	if again {
 		r.wg.Go(func() { run.work(r.engine) })

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"harness"
 )
@@ -26,19 +27,20 @@ type run struct {
 
 	session harness.SessionID
 
-	mu     sync.Mutex // guards what follows
-	turn   harness.Turn
-	part   int // how often the engine was asked to work
-	state  string
-	calls  map[harness.CallID]bool // true while open
-	asked  map[harness.CallID]*question
-	held   []string        // keys of what words holds
-	keys   map[string]bool // of everything that was said
-	config harness.Config
-	ref    string
-	said   strings.Builder
-	whole  string
-	heard  bool // somebody read it to its end
+	mu       sync.Mutex // guards what follows
+	turn     harness.Turn
+	began    time.Time
+	chapters []chapter
+	state    string
+	calls    map[harness.CallID]bool // true while open
+	asked    map[harness.CallID]*question
+	held     []string        // keys of what words holds
+	keys     map[string]bool // of everything that was said
+	config   harness.Config
+	ref      string
+	said     strings.Builder
+	whole    string
+	heard    bool // somebody read it to its end
 }
 
 // Why a run is told to end.
@@ -70,6 +72,10 @@ func newRun(q Query, can harness.Abilities, s *spool) *run {
 		Ref: q.Resume, Config: r.config, Began: q.Began,
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
+	if len(r.history) == 0 && r.turn.Began == 0 {
+		r.turn.Began = 2 // behind its prompt
+	}
+	r.chapter(len(r.history) > 0)
 	return r
 }
 
@@ -86,9 +92,6 @@ func (r *run) work(e harness.Engine) {
 	for {
 		r.mu.Lock()
 		turn := r.turn
-		if r.part++; r.part > 1 { // to the engine it is another turn
-			turn.ID += harness.TurnID("." + strconv.Itoa(r.part))
-		}
 		r.mu.Unlock()
 		if !r.can.Approve {
 			r.keep.before(r)
@@ -150,7 +153,9 @@ func (r *run) over(err error) bool {
 
 // again makes words the engine's next turn. r.mu is held.
 func (r *run) again(parts []harness.Part) {
+	r.turn.ID = harness.TurnID(r.id + "." + strconv.Itoa(len(r.chapters)+1))
 	r.turn.Parts, r.turn.Fresh, r.turn.Ref, r.turn.Config = parts, false, r.ref, r.config
+	r.chapter(false)
 }
 
 // result is the run's answer as S2 wants it, if it is short enough.

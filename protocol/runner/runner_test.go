@@ -433,22 +433,6 @@ func TestWhatARunnerIsAskedHasBounds(t *testing.T) {
 	}
 }
 
-func TestAWorkspaceIsTakenBackUnlessARunIsUnderWay(t *testing.T) {
-	t.Parallel()
-	w := open(t, "", nil)
-	w = w.with(script.New(must(script.Parse("say a\nhang\n")), nil), &runner.Options{Rewind: func(_ context.Context, r runner.Rewind) (harness.Rewound, error) {
-		return harness.Rewound{MessageID: harness.ItemID(r.Mark), DryRun: r.DryRun, FilesChanged: []string{"a"}}, nil
-	}})
-	got, err := w.Rewind(w.ctx(), runner.Rewind{Mark: "m", DryRun: true})
-	if want := (harness.Rewound{MessageID: "m", DryRun: true, FilesChanged: []string{"a"}}); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	w.to(w.query("trn_1", "go"), runner.Delta)
-	if _, err := w.Rewind(w.ctx(), runner.Rewind{Mark: "m"}); !runner.Refused(err, 409) {
-		t.Errorf("during a run: %v", err)
-	}
-}
-
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

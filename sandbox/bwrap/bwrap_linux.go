@@ -14,6 +14,7 @@ import (
 
 	"harness"
 	"harness/sandbox/internal/cgroup"
+	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/pins"
 	"harness/sandbox/internal/promise"
 	"harness/sandbox/internal/run"
@@ -84,13 +85,13 @@ func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
 		return harness.Isolation{}, err
 	}
 	defer dir.Remove()
-	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir.Path})
+	w, err := s.Open(ctx, harness.WorkspaceSpec{Directory: dir.Path, Hidden: []string{"hidden"}})
 	if err != nil {
 		return harness.Isolation{}, err
 	}
 	defer w.Close()
 	var said bytes.Buffer
-	c, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "exit 7"}, Stderr: &said})
+	c, err := w.Start(ctx, harness.Process{Args: []string{"/bin/sh", "-c", "echo >ok && ! (echo >hidden/no) 2>/dev/null && exit 7"}, Stderr: &said})
 	if err != nil {
 		return harness.Isolation{}, fmt.Errorf("bwrap: %w %s", err, bytes.TrimSpace(said.Bytes()))
 	}
@@ -100,7 +101,7 @@ func (s *Sandbox) Probe(ctx context.Context) (harness.Isolation, error) {
 	return w.Isolation(), nil
 }
 
-// Open opens a workspace and pins its repositories.
+// Open opens a workspace, pins its repositories and covers what is hidden.
 func (s *Sandbox) Open(_ context.Context, spec harness.WorkspaceSpec) (harness.Workspace, error) {
 	version, err := s.version()
 	if err != nil {
@@ -114,17 +115,22 @@ func (s *Sandbox) Open(_ context.Context, spec harness.WorkspaceSpec) (harness.W
 	if err != nil {
 		return nil, err
 	}
-	pinned, err := pins.Find(spec.Directory)
+	pinned, err := pins.Find(spec.Directory, sp.View.Hidden...)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("pin repositories: %w", err), sp.Close())
 	}
-	return &workspace{Space: sp, sandbox: s, pins: pinned, noUserns: slices.Compare(version[:], disableUserns[:]) >= 0}, nil
+	covered, err := cover.New(spec.Directory, sp.View, pinned)
+	if err != nil {
+		return nil, errors.Join(err, sp.Close())
+	}
+	return &workspace{Space: sp, sandbox: s, pins: pinned, cover: covered, noUserns: slices.Compare(version[:], disableUserns[:]) >= 0}, nil
 }
 
 type workspace struct {
 	*space.Space
 	sandbox  *Sandbox
 	pins     *pins.Pins
+	cover    *cover.Cover
 	noUserns bool
 }
 
@@ -134,16 +140,25 @@ func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child
 		if err != nil {
 			return run.Plan{}, err
 		}
-		return w.launch(p.Args, profile(w.Spec, mounts, at.Dir, at.Env, w.noUserns), at)
+		covers, err := w.cover.Mounts()
+		if err != nil {
+			return run.Plan{}, err
+		}
+		return w.launch(p.Args, w.profile(mounts, covers, at.Dir, at.Env), at)
 	})
 }
 
-func (w *workspace) Close() error { return errors.Join(w.Space.Close(), w.pins.Clean()) }
+func (w *workspace) Close() error {
+	return errors.Join(w.Space.Close(), w.pins.Clean(), w.cover.Close())
+}
 
 func (w *workspace) Isolation() harness.Isolation {
 	broken := space.Broken(w.sandbox.root())
 	if w.pins.Broken != "" {
 		broken[harness.GuardGit] = w.pins.Broken
+	}
+	if w.cover.Broken != "" {
+		broken[harness.GuardHidden] = w.cover.Broken
 	}
 	if w.Spec.Network {
 		broken[harness.GuardNetwork] = "the workspace asked for the network"

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"harness"
 	"harness/sandbox/internal/pins"
 )
 
@@ -23,10 +22,11 @@ var netEtc = []string{"hosts", "resolv.conf"}
 const nobody = "65534"
 
 // profile returns the arguments of bwrap for a process in dir.
-func profile(spec harness.WorkspaceSpec, mounts []pins.Mount, dir string, env []string, noUserns bool) []string {
+func (w *workspace) profile(mounts, covers []pins.Mount, dir string, env []string) []string {
+	spec := w.Spec
 	args := []string{"--die-with-parent", "--new-session", "--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"}
 	add := func(more ...string) { args = append(args, more...) }
-	if noUserns {
+	if w.noUserns {
 		add("--disable-userns")
 	}
 	if os.Geteuid() == 0 {
@@ -57,22 +57,31 @@ func profile(spec harness.WorkspaceSpec, mounts []pins.Mount, dir string, env []
 		add("--tmpfs", home)
 	}
 	var inner []string // read-only parts of the workspace come after it
-	for _, p := range spec.ReadOnly {
+	for _, p := range w.View.ReadOnly {
 		if within(p, spec.Directory) {
 			inner = append(inner, "--ro-bind", p, p)
 		} else {
 			add("--ro-bind", p, p)
 		}
 	}
-	add("--bind", spec.Directory, spec.Directory)
-	for _, m := range mounts {
+	for _, p := range w.cover.Elsewhere() {
+		add("--bind", p, p)
+	}
+	mount := func(m pins.Mount) {
 		how := "--bind"
 		if m.ReadOnly {
 			how = "--ro-bind"
 		}
-		add(how, m.Path, m.Path)
+		add(how, m.Source(), m.Path)
+	}
+	mount(pins.Mount{Path: spec.Directory})
+	for _, m := range mounts {
+		mount(m)
 	}
 	add(inner...)
+	for _, m := range covers { // last: nothing may show again what they hide
+		mount(m)
+	}
 	for _, p := range spec.Sockets {
 		add("--ro-bind", p, p)
 	}

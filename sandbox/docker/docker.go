@@ -34,6 +34,7 @@ func Promises() map[harness.Guarantee]string {
 	return map[harness.Guarantee]string{
 		harness.GuardWrite:     "yes",
 		harness.GuardRead:      "yes",
+		harness.GuardHidden:    "unless it is a link",
 		harness.GuardGit:       "unless a `.git` is a link",
 		harness.GuardNetwork:   "unless the spec asks for it",
 		harness.GuardSockets:   "unless the spec asks for the network",

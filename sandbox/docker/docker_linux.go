@@ -15,11 +15,13 @@ import (
 	"time"
 
 	"harness"
+	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/pins"
 	"harness/sandbox/internal/proc"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/temp"
+	"harness/sandbox/internal/view"
 )
 
 // Sandbox makes a container for each workspace.
@@ -144,19 +146,29 @@ func (s *Sandbox) open(spec harness.WorkspaceSpec) (*workspace, error) {
 	if spec.Directory, err = filepath.EvalSymlinks(spec.Directory); err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	tree, err := files.Open(spec.Directory)
+	seen, err := view.Of(spec)
 	if err != nil {
 		return nil, err
 	}
-	pinned, err := pins.Find(spec.Directory)
+	tree, err := files.Open(spec.Directory, seen)
+	if err != nil {
+		return nil, err
+	}
+	pinned, err := pins.Find(spec.Directory, seen.Hidden...)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("pin repositories: %w", err), tree.Close())
 	}
-	scratch, err := temp.New()
+	covered, err := cover.New(spec.Directory, seen, pinned)
 	if err != nil {
 		return nil, errors.Join(err, tree.Close())
 	}
-	return newWorkspace(s, spec, tree, pinned, scratch), nil
+	scratch, err := temp.New()
+	if err != nil {
+		return nil, errors.Join(err, covered.Close(), tree.Close())
+	}
+	w := newWorkspace(s, spec, tree, pinned, scratch)
+	w.view, w.cover = seen, covered
+	return w, nil
 }
 
 // options returns the options of run for a workspace.
@@ -187,6 +199,10 @@ func (w *workspace) options() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	covers, err := w.cover.Mounts()
+	if err != nil {
+		return nil, err
+	}
 	bind := func(from, to string, readOnly bool) {
 		if strings.ContainsAny(from, ",\"\n") {
 			err = fmt.Errorf("mount %q: the engine does not take such a name", from)
@@ -198,12 +214,15 @@ func (w *workspace) options() ([]string, error) {
 		args = append(args, "--mount", m)
 	}
 	bind(w.sandbox.opts.Shim, inside, true)
-	for _, p := range w.spec.ReadOnly {
+	for _, p := range w.view.ReadOnly {
 		bind(p, p, true)
 	}
+	for _, p := range w.cover.Elsewhere() {
+		bind(p, p, false)
+	}
 	bind(w.spec.Directory, w.spec.Directory, false)
-	for _, m := range mounts {
-		bind(m.Path, m.Path, m.ReadOnly)
+	for _, m := range append(mounts, covers...) {
+		bind(m.Source(), m.Path, m.ReadOnly)
 	}
 	for _, p := range w.spec.Sockets {
 		bind(p, p, true)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/pins"
 	"harness/sandbox/internal/promise"
@@ -21,6 +22,7 @@ import (
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
 	"harness/sandbox/internal/temp"
+	"harness/sandbox/internal/view"
 )
 
 type workspace struct {
@@ -28,7 +30,9 @@ type workspace struct {
 	sandbox *Sandbox
 	client  []string
 	spec    harness.WorkspaceSpec
+	view    *view.View
 	pins    *pins.Pins
+	cover   *cover.Cover
 	scratch *temp.Dir // where the engine's clients run
 
 	starting sync.Mutex // held while a container is made, and over the fields below
@@ -223,7 +227,7 @@ func (w *workspace) Close() error {
 	if w.container != nil {
 		err = w.container.stop()
 	}
-	return errors.Join(err, w.pins.Clean(), w.Tree.Close(), w.scratch.Remove())
+	return errors.Join(err, w.pins.Clean(), w.cover.Close(), w.Tree.Close(), w.scratch.Remove())
 }
 
 // dir returns the absolute form of a directory of the workspace.
@@ -245,6 +249,9 @@ func (w *workspace) Isolation() harness.Isolation {
 	broken := map[harness.Guarantee]string{}
 	if w.pins.Broken != "" {
 		broken[harness.GuardGit] = w.pins.Broken
+	}
+	if w.cover.Broken != "" {
+		broken[harness.GuardHidden] = w.cover.Broken
 	}
 	if w.spec.Network {
 		broken[harness.GuardNetwork] = "the workspace asked for the network"

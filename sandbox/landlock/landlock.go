@@ -3,8 +3,8 @@
 //
 // It is for machines that allow no user namespaces. It works in place: processes
 // see the machine as it is and are refused what they may not touch. Therefore it
-// cannot hold single files of the workspace (git's hooks), cannot hide processes,
-// and does not keep metadata of files (mode, times, existence) private or fixed.
+// cannot hold single files of the workspace (git's hooks), cannot hide parts of
+// it, cannot hide processes, and does not keep metadata of files (mode, times, existence) private or fixed.
 // It needs version 6 of Landlock (Linux 6.12) to keep signals in; before, the
 // guarantee about processes is not given.
 package landlock
@@ -25,6 +25,7 @@ func Promises() map[harness.Guarantee]string {
 	return map[harness.Guarantee]string{
 		harness.GuardWrite:     "yes",
 		harness.GuardRead:      "yes",
+		harness.GuardHidden:    "no",
 		harness.GuardGit:       "no",
 		harness.GuardNetwork:   "unless the spec asks for it",
 		harness.GuardSockets:   "unless the spec has some, or the network",

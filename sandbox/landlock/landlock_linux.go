@@ -107,11 +107,14 @@ type workspace struct {
 
 func (w *workspace) Start(ctx context.Context, p harness.Process) (harness.Child, error) {
 	return w.Space.Start(ctx, p, func(at space.Place) (run.Plan, error) {
+		if err := w.View.Check(); err != nil {
+			return run.Plan{}, err
+		}
 		return shim.Launch(w.sandbox.shim, shim.Plan{
 			Args: p.Args, Env: at.Env, Dir: at.Dir, Cgroup: at.Cgroup,
 			Landlock: &shim.Rules{
-				Read:  slices.Concat(system, w.Spec.ReadOnly),
-				Write: slices.Concat(devices, w.Spec.Sockets, []string{w.Spec.Directory, w.scratch.Path}),
+				Read:  slices.Concat(system, w.View.ReadOnly),
+				Write: slices.Concat(devices, w.Spec.Sockets, w.View.Writable, []string{w.Spec.Directory, w.scratch.Path}),
 			},
 			Seccomp:  &seccomp.Policy{NoInet: !w.Spec.Network, NoUnix: !w.Spec.Network && len(w.Spec.Sockets) == 0},
 			DropCaps: true,

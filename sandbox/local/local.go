@@ -25,6 +25,7 @@ func Promises() map[harness.Guarantee]string {
 	return map[harness.Guarantee]string{
 		harness.GuardWrite:     "no",
 		harness.GuardRead:      "no",
+		harness.GuardHidden:    "no",
 		harness.GuardGit:       "no",
 		harness.GuardNetwork:   "no",
 		harness.GuardSockets:   "no",

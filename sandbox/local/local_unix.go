@@ -17,6 +17,7 @@ import (
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/promise"
 	"harness/sandbox/internal/run"
+	"harness/sandbox/internal/view"
 )
 
 // Sandbox is the local one.
@@ -32,7 +33,11 @@ func (s *Sandbox) Probe(context.Context) (harness.Isolation, error) {
 
 // Open opens a workspace.
 func (s *Sandbox) Open(_ context.Context, spec harness.WorkspaceSpec) (harness.Workspace, error) {
-	tree, err := files.Open(spec.Directory)
+	seen, err := view.Of(spec)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := files.Open(spec.Directory, seen)
 	if err != nil {
 		return nil, err
 	}

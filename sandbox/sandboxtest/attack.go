@@ -154,17 +154,17 @@ type target struct {
 
 func (b *bench) attacks(t *testing.T) {
 	t.Setenv("HARNESS_TEST_CANARY", inherited)
-	for _, row := range attackTable {
+	for _, row := range slices.Concat(attackTable, hiddenTable) {
 		t.Run(row.name, func(t *testing.T) {
 			enforced := b.enforces(row.breaks)
 			if must := slices.Contains(row.by, b.holds.Kind); must != enforced && !strings.Contains(b.holds.Reason, "Landlock has version") {
 				t.Errorf("%s enforces %s: %v, want %v", b.holds.Kind, row.breaks, enforced, must)
 			}
-			if !enforced && row.name == "Mount" {
+			if !enforced && strings.HasPrefix(row.name, "Mount") {
 				t.Skip("would mount something")
 			}
 			a := b.target(t)
-			w, err := b.sandbox.Open(t.Context(), harness.WorkspaceSpec{Session: "ses_test", Directory: a.dir, ReadOnly: []string{b.probe}, Env: []string{path, "HOME=" + a.home}})
+			w, err := b.sandbox.Open(t.Context(), harness.WorkspaceSpec{Session: "ses_test", Directory: a.dir, Hidden: concealed, ReadOnly: []string{b.probe}, Env: []string{path, "HOME=" + a.home}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,6 +195,9 @@ func (b *bench) target(t *testing.T) *target {
 	a := &target{probe: b.probe, dir: real(t.TempDir()), home: real(t.TempDir())}
 	write(t, bashrc(a), "clean")
 	write(t, key(a), canary)
+	for _, name := range concealed[:2] {
+		write(t, filepath.Join(a.dir, name, "rules"), canary)
+	}
 	a.repositories(t)
 	a.listen(t)
 

@@ -70,6 +70,9 @@ func (b *bench) files(t *testing.T) {
 			t.Errorf("hooks are %v", got)
 		}
 	})
+	t.Run("WhatIsHiddenIsNotThere", b.hidden)
+	t.Run("WhatIsWritableIsElsewhere", b.writable)
+	t.Run("ALinkIsNotHidden", b.linkHidden)
 	t.Run("TheRootIsNobodysWorkspace", func(t *testing.T) {
 		if w, err := b.sandbox.Open(t.Context(), harness.WorkspaceSpec{Directory: "/"}); err == nil {
 			w.Close()

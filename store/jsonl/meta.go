@@ -35,6 +35,8 @@ type meta struct {
 	Cursor   string            `json:"branchCursor,omitempty"`
 	Messages int               `json:"messages"`
 	Pending  int               `json:"pendingApprovals,omitempty"`
+	Score    int               `json:"healthScore,omitempty"`
+	Grade    string            `json:"healthGrade,omitempty"`
 
 	From *origin     `json:"from,omitempty"`
 	Seq  harness.Seq `json:"seq"`  // the log's last event when this was written
@@ -51,7 +53,7 @@ func newMeta(r harness.Summary, from *harness.Branch, known place) meta {
 	m := meta{
 		Thread: r.Session, Title: r.Title, Directory: r.Directory, Created: r.Created.UnixMilli(), Updated: r.Updated.UnixMilli(), Kind: r.Kind, Schema: schema,
 		Status: r.Status, Reason: r.Reason, User: r.User, Engine: r.Engine, Parent: r.Parent, Branched: r.Branched, Cursor: r.Cursor,
-		Messages: r.Messages, Pending: r.Pending, Seq: known.seq, Size: known.at,
+		Messages: r.Messages, Pending: r.Pending, Score: r.Score, Grade: r.Grade, Seq: known.seq, Size: known.at,
 	}
 	if from != nil {
 		m.From = &origin{from.Session, from.Seq}
@@ -63,7 +65,7 @@ func (m meta) row() harness.Summary {
 	return harness.Summary{
 		Session: m.Thread, Title: m.Title, Directory: m.Directory, Created: time.UnixMilli(m.Created).UTC(), Updated: time.UnixMilli(m.Updated).UTC(), Kind: m.Kind,
 		Status: m.Status, Reason: m.Reason, User: m.User, Engine: m.Engine, Parent: m.Parent, Branched: m.Branched, Cursor: m.Cursor,
-		Messages: m.Messages, Pending: m.Pending, Seq: m.Seq,
+		Messages: m.Messages, Pending: m.Pending, Score: m.Score, Grade: m.Grade, Seq: m.Seq,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 func TestDamageIsFoundWithItsPlace(t *testing.T) {
 	t.Parallel()
 	server := postgrestest.Start(t)
+	empty := &schemas{server: server}
 	const flipped = "set_byte(%, 20, 255 - get_byte(%, 20))"
 	flip := func(column string) string { return column + " = " + strings.ReplaceAll(flipped, "%", column) }
 	for name, c := range map[string]struct {
@@ -33,7 +34,7 @@ func TestDamageIsFoundWithItsPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := server.URL(t)
+			url := empty.take(t)
 			st := open(t, url)
 			branch := commit("b", 5, 2)
 			branch.From = &harness.Branch{Session: "a", Seq: 5}

@@ -1,5 +1,5 @@
 // Package postgres is the store that several processes share: one PostgreSQL
-// database, or one that speaks its protocol, and nothing beside it.
+// database and nothing beside it.
 //
 // One goroutine owns the one writing connection of a process. It takes every
 // append that is waiting, of any session, sends them as one transaction in one

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"harness"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -33,6 +35,16 @@ func code(err error) string {
 func passing(err error) bool {
 	c := code(err)
 	return c == codeDeadlock || c == codeSerialization
+}
+
+// lost reports whether err is about the way to the server, or the server's own
+// end, and not about what was asked.
+func lost(err error) bool {
+	if err == nil || errors.As(err, new(*harness.Error)) || errors.Is(err, pgx.ErrNoRows) {
+		return false
+	}
+	c := code(err)
+	return c == "" || strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "08")
 }
 
 // classify gives err its place in the closed set: damaged data or a store that

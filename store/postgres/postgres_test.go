@@ -25,8 +25,38 @@ func open(t testing.TB, url string) *postgres.Store {
 	return st
 }
 
+// schemas are schemas with empty tables that tests hand on to one another,
+// because making the tables takes longer than most tests.
+type schemas struct {
+	server *postgrestest.Server
+
+	mu   sync.Mutex // guards free
+	free []string
+}
+
+// take returns the URL of one that nobody else uses during the test.
+func (s *schemas) take(t testing.TB) string {
+	t.Helper()
+	s.mu.Lock()
+	var url string
+	if n := len(s.free); n > 0 {
+		url, s.free = s.free[n-1], s.free[:n-1]
+	}
+	s.mu.Unlock()
+	if url == "" {
+		url = s.server.URL(t)
+	}
+	t.Cleanup(func() {
+		s.server.Exec(t, url, "DELETE FROM leases; DELETE FROM owners; DELETE FROM orders; DELETE FROM rules; DELETE FROM messages; DELETE FROM snapshots; DELETE FROM commits; DELETE FROM sessions")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.free = append(s.free, url)
+	})
+	return url
+}
+
 func TestStore(t *testing.T) { // not parallel: one promise watches the heap
-	server := postgrestest.Start(t)
+	empty := &schemas{server: postgrestest.Start(t)}
 	var urls sync.Map // by store
 	at := func(t testing.TB, url string) harness.Store {
 		st := open(t, url)
@@ -34,7 +64,7 @@ func TestStore(t *testing.T) { // not parallel: one promise watches the heap
 		return st
 	}
 	storetest.Suite{
-		Open: func(t testing.TB) harness.Store { return at(t, server.URL(t)) },
+		Open: func(t testing.TB) harness.Store { return at(t, empty.take(t)) },
 		Reopen: func(t testing.TB, st harness.Store) harness.Store {
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
@@ -47,9 +77,9 @@ func TestStore(t *testing.T) { // not parallel: one promise watches the heap
 
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	server := postgrestest.Start(t)
+	empty := &schemas{server: postgrestest.Start(t)}
 	storetest.Nodes{Open: func(t testing.TB) func(testing.TB) harness.Store {
-		url := server.URL(t)
+		url := empty.take(t)
 		return func(t testing.TB) harness.Store { return open(t, url) }
 	}}.Run(t)
 }

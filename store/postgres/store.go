@@ -159,11 +159,16 @@ func (s *Store) query(ctx context.Context, f func(querier) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	return settle(ctx, f(s.pool))
+	err := f(s.pool)
+	if lost(err) && s.open(ctx) == nil {
+		s.pool.Reset() // what one connection met, the others did
+		err = f(s.pool)
+	}
+	return settle(ctx, err)
 }
 
-// transact runs f in a transaction of its own. If its commit fails for want of a
-// connection, the outcome is unknown.
+// transact runs f in a transaction of its own, and again if its connection was
+// lost before the end. If it is lost at the commit, the outcome is unknown.
 func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -171,5 +176,26 @@ func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
 	if s.looking {
 		return errClosed
 	}
-	return settle(ctx, pgx.BeginFunc(ctx, s.pool, f))
+	committing, err := s.attempt(ctx, f)
+	if lost(err) && !committing && s.open(ctx) == nil {
+		s.pool.Reset()
+		committing, err = s.attempt(ctx, f)
+	}
+	if lost(err) && committing {
+		err = fmt.Errorf("the connection was lost before the answer, the outcome is unknown: %w", err)
+	}
+	return settle(ctx, err)
+}
+
+// attempt is one transaction; committing says that it came as far as its end.
+func (s *Store) attempt(ctx context.Context, f func(pgx.Tx) error) (committing bool, err error) {
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) // nothing after a commit
+	if err := f(tx); err != nil {
+		return false, err
+	}
+	return true, tx.Commit(ctx)
 }

@@ -151,12 +151,16 @@ func (w *writer) refusal(ctx context.Context, e *entry) error {
 	if e.origin == "" {
 		return harness.ErrConflict
 	}
+	if w.conn == nil {
+		return fmt.Errorf("not taken, and no connection to ask why: %w", harness.ErrStorage)
+	}
 	var there bool
 	var parent *int64
 	err := w.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM sessions WHERE id = $1), (SELECT head FROM sessions WHERE id = $2)", e.id, e.origin).Scan(&there, &parent)
 	switch {
 	case err != nil:
-		return w.failed(err)
+		w.drop()
+		return fmt.Errorf("not taken, and nobody says why: %w", classify(err))
 	case there:
 		return harness.ErrConflict
 	case parent == nil:

@@ -81,6 +81,7 @@ export class HarnessClient {
   #queue: (StateMessage | DeltaMessage)[] = [];
   #queued = 0; // operations in it
   #seq: number | undefined; // what the frames received add up to; undefined: nothing is known
+  #shown: number | undefined; // what the state adds up to
   #same: number | undefined; // a place that the server counts as ours
   #plain = false; // a server that knows only S0
   #made = false; // the session exists
@@ -133,7 +134,7 @@ export class HarnessClient {
 
   /** The place in the log that the state shows; undefined on a server that knows only S0. */
   get seq(): number | undefined {
-    return this.#seq;
+    return this.#shown;
   }
 
   /**
@@ -381,6 +382,7 @@ export class HarnessClient {
       return this.#resync(e.message);
     }
     this.#state = draft.root as HarnessState;
+    this.#shown = queue.at(-1)!.seq;
     this.#notify();
   }
 

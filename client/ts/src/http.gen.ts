@@ -85,6 +85,126 @@ export interface EventPage {
   readonly next_cursor?: string;
 }
 
+export interface HealthBudget {
+  readonly limit: number | null;
+  readonly ratio: number | null;
+  readonly used: number;
+  readonly unknown?: boolean;
+}
+
+export interface HealthBudgets {
+  readonly context_usage_pct: HealthBudget;
+  readonly cost_usd: HealthBudget;
+  readonly runtime_minutes: HealthBudget;
+  readonly total_tokens: HealthBudget;
+}
+
+export interface HealthControl {
+  readonly enforcement: HealthEnforcement;
+  readonly health: HealthPolicy;
+}
+
+export interface HealthCounters {
+  readonly attempts: number;
+  readonly events_without_evidence: number;
+  readonly failed_tool_calls: number;
+  readonly loop_warnings: number;
+  readonly max_tool_latency_ms: number;
+  readonly repeated_plan_events: number;
+  readonly subagents: number;
+  readonly tool_calls: number;
+  readonly turns: number;
+}
+
+export interface HealthEnforcement {
+  readonly state: "none" | "awaiting" | "paused" | "overridden" | "denied";
+  readonly approval_request_id?: string;
+  readonly at_seq?: number;
+  readonly budget?: string;
+  readonly observed?: number;
+  readonly threshold?: number;
+}
+
+export interface HealthFlag {
+  readonly code: string;
+  readonly evidence: readonly string[];
+  readonly message: string;
+  readonly severity: "info" | "warn" | "critical";
+  readonly since_seq: number;
+}
+
+export interface HealthHint {
+  readonly action: "none" | "approve" | "raise_budget" | "resume" | "branch" | "wait" | "investigate";
+  readonly text: string;
+  readonly cursor?: string;
+}
+
+export interface HealthLiveness {
+  readonly last_event_at: string;
+  readonly last_heartbeat_at: string | null;
+  readonly last_progress_at: string | null;
+  readonly live: boolean;
+  readonly silent_ms: number;
+  readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
+}
+
+export interface HealthMemory {
+  readonly accepted: number;
+  readonly proposals: number;
+  readonly provenance: readonly HealthSource[];
+}
+
+export interface HealthPolicy {
+  readonly action?: string;
+  readonly context_usage_pct?: number;
+  readonly cost_usd?: number;
+  readonly events_without_evidence?: number;
+  readonly failed_tool_calls?: number;
+  readonly loop_warnings?: number;
+  readonly min_score?: number;
+  readonly repeated_plan_events?: number;
+  readonly runtime_minutes?: number;
+  readonly tool_latency_ms?: number;
+  readonly total_tokens?: number;
+}
+
+export interface HealthRow {
+  readonly at: string;
+  readonly event_id: string;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly seq: number;
+  readonly subject: string;
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly request_id?: string;
+  readonly source?: string;
+}
+
+export interface HealthSnapshot {
+  readonly as_of: string;
+  readonly audit: readonly HealthRow[];
+  readonly budget: HealthBudgets;
+  readonly counters: HealthCounters;
+  readonly flags: readonly HealthFlag[];
+  readonly grade: "healthy" | "watch" | "degraded" | "critical";
+  readonly liveness: HealthLiveness;
+  readonly memory: HealthMemory;
+  readonly policy: HealthControl;
+  readonly recovery_hint: HealthHint;
+  readonly score: number;
+  readonly seq: number;
+  readonly session_id: string;
+  readonly version: number;
+}
+
+export interface HealthSource {
+  readonly event_id: string;
+  readonly seq: number;
+  readonly source: string;
+  readonly lines?: string;
+}
+
 export interface Message {
   readonly content: string;
   readonly item_id: string;
@@ -149,6 +269,7 @@ export interface Session {
   readonly branch_source_event_id?: string;
   readonly directory?: string;
   readonly engine?: string;
+  readonly health?: Vitals;
   readonly parent_session_id?: string;
   readonly reason?: string;
   readonly user_id?: string;
@@ -178,6 +299,7 @@ export interface SessionDetail {
   readonly directory?: string;
   readonly engine?: string;
   readonly error?: string;
+  readonly health?: HealthSnapshot;
   readonly parent_session_id?: string;
   readonly reason?: string;
   readonly turn?: Turn;
@@ -210,6 +332,7 @@ export interface Snapshot {
   readonly directory?: string;
   readonly engine?: string;
   readonly error?: string;
+  readonly health?: HealthSnapshot;
   readonly parent_session_id?: string;
   readonly reason?: string;
   readonly turn?: Turn;
@@ -268,4 +391,9 @@ export interface Turn {
   readonly started_at: string;
   readonly turn_id: string;
   readonly cancelling?: boolean;
+}
+
+export interface Vitals {
+  readonly grade: "healthy" | "watch" | "degraded" | "critical";
+  readonly score: number;
 }

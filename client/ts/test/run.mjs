@@ -27,7 +27,7 @@ await build({
 symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 const run = spawnSync(
   process.execPath,
-  ["--experimental-websocket", "--enable-source-maps", "--test-reporter=spec", "--test", ...found.map((f) => join(folder, f.replace(/\.tsx?$/, ".mjs")))],
+  ["--experimental-websocket", "--enable-source-maps", "--test-reporter=spec", "--test-concurrency=3", "--test", ...found.map((f) => join(folder, f.replace(/\.tsx?$/, ".mjs")))],
   { stdio: "inherit", env: { ...process.env, HARNESS_TEST_ROOT: pathToFileURL(root).href } },
 );
 process.exitCode = run.status ?? 1;

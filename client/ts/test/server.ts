@@ -99,7 +99,7 @@ export async function see(c: HarnessClient, what: string, is: (s: HarnessState) 
     return await until(c, is, AbortSignal.timeout(patience));
   } catch (e) {
     const state = JSON.stringify(c.getState());
-    return assert.fail(`waiting for ${what}: ${e}; connection ${JSON.stringify(c.getConnection())}, state ${state?.slice(0, 300)} … ${state?.slice(-600)}`);
+    return assert.fail(`waiting for ${what}: ${e}; connection ${JSON.stringify(c.getConnection())}, state ${state?.slice(0, 300)} … ${state?.slice(-900)}`);
   }
 }
 

@@ -57,8 +57,11 @@ func OpenHome(state, workspace, name string, id harness.SessionID) (*Home, error
 // Temp is a directory for what is thrown away, in the home: not above it.
 func (h *Home) Temp() string { return filepath.Join(h.Path, "tmp") }
 
-// Write replaces a file of the home.
+// Write replaces a file of the home, or whatever has its name.
 func (h *Home) Write(name string, data []byte) error {
+	if err := h.Remove(name); err != nil {
+		return err
+	}
 	return h.root.WriteFile(h.name+"/"+name, data, 0o600)
 }
 

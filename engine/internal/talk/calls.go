@@ -39,9 +39,7 @@ func (c *Calls) Find(id string) *Call { return c.all[id] }
 // Know remembers a call. If an earlier attempt asked about the same one, it is
 // that one. An id that comes again after its call has ended is another call.
 func (c *Calls) Know(id, name string, input json.RawMessage) *Call {
-	if c.all == nil {
-		c.all, c.used = make(map[string]*Call), make(map[harness.CallID]bool)
-	}
+	c.begin()
 	if known := c.all[id]; known != nil && !known.closed {
 		return known
 	}
@@ -52,6 +50,12 @@ func (c *Calls) Know(id, name string, input json.RawMessage) *Call {
 	c.used[call.ID] = true
 	c.all[id] = call
 	return call
+}
+
+func (c *Calls) begin() {
+	if c.all == nil {
+		c.all, c.used = make(map[string]*Call), make(map[harness.CallID]bool)
+	}
 }
 
 // maxName leaves room for what is added to a program's id.
@@ -138,6 +142,8 @@ func (c *Calls) Close(call *Call, e End) (facts []harness.Payload) {
 func (c *Calls) Abandoned() (facts []harness.Payload) {
 	for _, a := range c.Again.Asked {
 		if !c.used[a.Call] {
+			c.begin()
+			c.used[a.Call] = true
 			c.open = append(c.open, &Call{ID: a.Call, Name: a.Tool, told: true, begun: time.Now()})
 		}
 	}

@@ -4,6 +4,7 @@
 // No name leaves the directory, through links or otherwise (os.Root). Opening
 // never blocks: only regular files and directories open. Writing replaces, so
 // that it cannot reach through a hard link, and leaves git's own files alone.
+// What is hidden is neither read, listed nor written.
 package files
 
 import (
@@ -15,15 +16,19 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"syscall"
+
+	"harness/sandbox/internal/view"
 )
 
 // Tree is the files of one directory. It is an fs.FS.
-type Tree struct{ root *os.Root }
+type Tree struct {
+	root *os.Root
+	view *view.View
+}
 
 // Open opens a directory. "/" is refused: it is nobody's workspace.
-func Open(dir string) (*Tree, error) {
+func Open(dir string, v *view.View) (*Tree, error) {
 	if path.Clean(dir) == "/" || !path.IsAbs(dir) {
 		return nil, fmt.Errorf("open workspace %q: want the absolute path of a directory that is not the root", dir)
 	}
@@ -31,7 +36,7 @@ func Open(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	return &Tree{root}, nil
+	return &Tree{root, v}, nil
 }
 
 // Close gives the directory back.
@@ -42,15 +47,30 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
-	return t.open(name)
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.view.Hidden) > 0 {
+		if where := t.where(f); t.view.Lists(where) {
+			return &listing{f, where, t.view}, nil
+		}
+	}
+	return f, nil
 }
 
 func (t *Tree) open(name string) (*os.File, error) {
+	if t.view.Hides(name) {
+		return nil, hidden("open", name)
+	}
 	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
+	if len(t.view.Hidden) > 0 && t.view.Hides(t.where(f)) {
+		err = hidden("open", name)
+	}
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: %s", fs.ErrInvalid, info.Mode().Type())}
 	}
@@ -120,18 +140,11 @@ func (t *Tree) WriteFile(name string, data []byte, perm fs.FileMode) error {
 // write replaces one file, or returns the target if it is a link.
 func (t *Tree) write(name string, data []byte, perm fs.FileMode) (link string, err error) {
 	dir, base := path.Split(name)
-	dir = path.Clean(dir)
-	if err := t.root.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	parent, err := t.root.OpenRoot(dir)
+	parent, err := t.directory(path.Clean(dir), name)
 	if err != nil {
 		return "", err
 	}
 	defer parent.Close()
-	if err := t.outsideGit(parent, name); err != nil {
-		return "", err
-	}
 	switch info, err := parent.Lstat(base); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -161,32 +174,4 @@ func replace(dir *os.Root, base string, data []byte, perm fs.FileMode) error {
 		_ = dir.Remove(temp)
 	}
 	return err
-}
-
-// outsideGit refuses names in or at a .git, by their text and by where the
-// directory really is, which links in between could hide.
-func (t *Tree) outsideGit(parent *os.Root, name string) error {
-	where := name
-	if f, err := parent.Open("."); err == nil {
-		if real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err == nil {
-			where += "/" + strings.TrimPrefix(real, t.realPath())
-		}
-		f.Close()
-	}
-	for part := range strings.SplitSeq(where, "/") {
-		if strings.EqualFold(part, ".git") {
-			return &fs.PathError{Op: "write", Path: name, Err: fmt.Errorf("%w: git's own files", fs.ErrPermission)}
-		}
-	}
-	return nil
-}
-
-func (t *Tree) realPath() string {
-	f, err := t.root.Open(".")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	real, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	return real
 }

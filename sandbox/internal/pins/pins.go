@@ -7,6 +7,7 @@
 package pins
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,11 +17,15 @@ import (
 	"strings"
 )
 
-// Mount is a path that becomes a mount point over itself.
+// Mount is a path that becomes a mount point.
 type Mount struct {
 	Path     string
+	From     string // what is mounted there; empty: the path itself
 	ReadOnly bool
 }
+
+// Source is what is mounted.
+func (m Mount) Source() string { return cmp.Or(m.From, m.Path) }
 
 // Pins are the mounts of one workspace, outermost first.
 type Pins struct {
@@ -29,6 +34,7 @@ type Pins struct {
 	Broken string
 
 	roots []string // the workspace, and repositories outside that are mounted
+	skip  []string
 	dirs  int
 	git   []string // directories of repositories that have no file commondir
 }
@@ -43,11 +49,17 @@ const (
 // batch is how many names of a directory are read at a time.
 const batch = 1024
 
-// Find searches the workspace in dir, which must be free of links itself.
-func Find(dir string) (*Pins, error) { return find(dir, maxDirectories, maxNames) }
+// Find searches the workspace in dir, which must be free of links itself, but
+// for what is below the relative names in skip.
+func Find(dir string, skip ...string) (*Pins, error) {
+	return find(dir, maxDirectories, maxNames, skip...)
+}
 
-func find(dir string, directories, names int) (*Pins, error) {
+func find(dir string, directories, names int, skip ...string) (*Pins, error) {
 	p := &Pins{roots: []string{dir}}
+	for _, name := range skip {
+		p.skip = append(p.skip, filepath.Join(dir, name))
+	}
 	for pending := []string{dir}; len(pending) > 0; {
 		at := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
@@ -81,6 +93,7 @@ func (p *Pins) directory(at string, names *int) (below []string, err error) {
 		for _, d := range entries {
 			path := filepath.Join(at, d.Name())
 			switch {
+			case slices.Contains(p.skip, path):
 			case d.Name() == ".git":
 				if err := p.repository(path, d); err != nil {
 					return nil, err
@@ -112,7 +125,7 @@ func (p *Pins) repository(path string, d fs.DirEntry) error {
 	case !d.Type().IsRegular():
 		return nil
 	}
-	p.above(path)
+	p.Above(path)
 	p.add(path, true)
 	if common := worktree(path); common != "" && !p.inside(common) {
 		p.add(common, false)
@@ -165,7 +178,7 @@ func (p *Pins) gitDir(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return nil // not a repository
 	}
-	p.above(filepath.Join(dir, "hooks"))
+	p.Above(filepath.Join(dir, "hooks"))
 	hooks, config := filepath.Join(dir, "hooks"), filepath.Join(dir, "config")
 	if err := os.Mkdir(hooks, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		p.broken("%v", err)
@@ -182,7 +195,7 @@ func (p *Pins) gitDir(dir string) error {
 	}
 	trees, _ := filepath.Glob(filepath.Join(dir, "worktrees", "*", "config.worktree"))
 	for _, tree := range trees {
-		p.above(tree)
+		p.Above(tree)
 		p.hold(tree)
 	}
 	return filepath.WalkDir(filepath.Join(dir, "modules"), func(path string, d fs.DirEntry, err error) error {
@@ -211,8 +224,8 @@ func (p *Pins) hold(path string) {
 	}
 }
 
-// above makes mount points of the directories between a root and path.
-func (p *Pins) above(path string) {
+// Above makes mount points of the directories between a root and path.
+func (p *Pins) Above(path string) {
 	var dirs []string
 	for d := filepath.Dir(path); p.inside(d) && !slices.Contains(p.roots, d); d = filepath.Dir(d) {
 		dirs = append(dirs, d)
@@ -224,7 +237,7 @@ func (p *Pins) above(path string) {
 
 func (p *Pins) add(path string, readOnly bool) {
 	if !slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Path == path }) {
-		p.Mounts = append(p.Mounts, Mount{path, readOnly})
+		p.Mounts = append(p.Mounts, Mount{Path: path, ReadOnly: readOnly})
 	}
 }
 

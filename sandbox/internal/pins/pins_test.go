@@ -59,6 +59,19 @@ func TestEveryDirectoryAboveAPinIsAMount(t *testing.T) {
 	}
 }
 
+func TestWhatIsSkippedIsNotLookedInto(t *testing.T) {
+	dir := plant(t, "a/.git/HEAD=x", "b/.git/HEAD=x", "b/c/.git/HEAD=x")
+	p, err := pins.Find(dir, "b")
+	if err != nil || len(p.Mounts) == 0 {
+		t.Fatal(p, err)
+	}
+	for _, m := range p.Mounts {
+		if strings.HasPrefix(m.Path, filepath.Join(dir, "b")) {
+			t.Errorf("%s is pinned", m.Path)
+		}
+	}
+}
+
 func TestWhatIsMissingIsMadeToBeHeld(t *testing.T) {
 	dir := plant(t, ".git/HEAD=x")
 	_, got := find(t, dir, dir)

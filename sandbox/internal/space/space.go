@@ -25,12 +25,14 @@ import (
 	"harness/sandbox/internal/cgroup"
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/run"
+	"harness/sandbox/internal/view"
 )
 
 // Space is an open workspace.
 type Space struct {
 	*files.Tree
 	Spec harness.WorkspaceSpec
+	View *view.View
 
 	group    *cgroup.Group
 	thread   *thread
@@ -48,11 +50,15 @@ type Space struct {
 // started the harness may have left it some, and they are not the agent's.
 func Open(spec harness.WorkspaceSpec, root *cgroup.Root) (*Space, error) {
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // Linux 5.11; earlier ones have only Go's own care
-	tree, err := files.Open(spec.Directory)
+	seen, err := view.Of(spec)
 	if err != nil {
 		return nil, err
 	}
-	s := &Space{Tree: tree, Spec: spec, children: map[*run.Child]bool{}}
+	tree, err := files.Open(spec.Directory, seen)
+	if err != nil {
+		return nil, err
+	}
+	s := &Space{Tree: tree, Spec: spec, View: seen, children: map[*run.Child]bool{}}
 	if s.group, err = root.New(spec.Limits.Pids, spec.Limits.Memory); err != nil {
 		return nil, errors.Join(err, tree.Close())
 	}

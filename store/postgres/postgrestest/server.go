@@ -32,6 +32,7 @@ type Server struct {
 	dir     string // data and socket
 	bin     string
 	args    []string
+	port    int       // of the socket's name, and of TCP if it listens there
 	guard   io.Closer // ends the server
 	schemas atomic.Int64
 }
@@ -40,7 +41,7 @@ type Server struct {
 const patience = 30 * time.Second
 
 // shared is the server that all tests of a binary use.
-var shared = sync.OnceValues(func() (*Server, error) { return launch(true) })
+var shared = sync.OnceValues(func() (*Server, error) { return launch(true, "") })
 
 // Start returns the one server of this test binary. Without the binaries the
 // test is skipped; under CI it fails.
@@ -58,8 +59,14 @@ func Start(t testing.TB) *Server {
 // ones of the command line.
 func StartAlone(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return StartIn(t, "", args...)
+}
+
+// StartIn is StartAlone with the data below a directory; "" is the usual one.
+func StartIn(t testing.TB, base string, args ...string) *Server {
+	t.Helper()
 	need(t)
-	s, err := launch(false, args...)
+	s, err := launch(false, base, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,26 +107,76 @@ func binaries() string {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
 }
 
-// launch makes a data directory and starts a server on it. If it sweeps, the
-// guard removes the directory.
-func launch(sweep bool, args ...string) (*Server, error) {
-	dir, err := os.MkdirTemp("", "pg") // short: a socket's path has few bytes
+// fresh is a data directory that no server has run on, which all are copies of:
+// making one takes longer than all else. Its guard removes it.
+var fresh = sync.OnceValues(func() (*Server, error) {
+	s, err := place("")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, bin: binaries(), args: args}
+	if s.guard, err = s.run("/bin/sh", "-c", `cat >/dev/null; rm -rf "$1"`, "sh", s.dir); err != nil {
+		return nil, err
+	}
+	return s, s.do(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+})
+
+// place makes a directory for a server below base.
+func place(base string) (*Server, error) {
+	dir, err := os.MkdirTemp(base, "pg") // short: a socket's path has few bytes
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: binaries(), port: 5432}
 	if who := s.credential(); who != nil {
-		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
-			return nil, err
-		}
+		err = os.Chown(dir, int(who.Uid), int(who.Gid))
 	}
-	init := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
-	init.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential()}
-	init.Dir = dir
-	if out, err := init.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	return s, err
+}
+
+// launch makes a data directory and starts a server on it. If it sweeps, the
+// guard removes the directory.
+func launch(sweep bool, base string, args ...string) (*Server, error) {
+	from, err := fresh()
+	if err != nil {
+		return nil, err
 	}
-	return s, s.start(sweep)
+	s, err := place(base)
+	if err != nil {
+		return nil, err
+	}
+	s.args = args
+	if err = s.do("cp", "-R", from.data(), s.data()); err == nil {
+		err = s.start(sweep)
+	}
+	if err != nil {
+		os.RemoveAll(s.dir)
+	}
+	return s, err
+}
+
+// do runs a program as the server's user, to its end.
+func (s *Server) do(name string, args ...string) error {
+	c := exec.Command(name, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential()}
+	c.Dir = s.dir
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// run starts a program as the server's user, in a process group of its own, so
+// that what ends the test does not end it; what is returned ends its standard
+// input, and so does the end of this process.
+func (s *Server) run(name string, args ...string) (io.Closer, error) {
+	c := exec.Command(name, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential(), Setpgid: true}
+	c.Dir = s.dir
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	return in, c.Start()
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -150,18 +207,13 @@ exit 0`
 
 // start runs a server on the data and waits until it answers.
 func (s *Server) start(sweep bool) error {
-	server := append([]string{filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=300"}, s.args...)
-	guard := exec.Command("/bin/sh", append([]string{"-c", guarding, "sh", s.dir, strconv.FormatBool(sweep)}, server...)...)
-	guard.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential(), Setpgid: true}
-	guard.Dir = s.dir
-	in, err := guard.StdinPipe()
+	args := []string{"-c", guarding, "sh", s.dir, strconv.FormatBool(sweep), filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir,
+		"-p", strconv.Itoa(s.port), "-c", "listen_addresses=", "-c", "max_connections=300", "-c", "recovery_init_sync_method=syncfs"}
+	guard, err := s.run("/bin/sh", append(args, s.args...)...)
 	if err != nil {
 		return err
 	}
-	if err := guard.Start(); err != nil {
-		return err
-	}
-	s.guard = in
+	s.guard = guard
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for every := time.NewTicker(20 * time.Millisecond); ; {
@@ -180,15 +232,28 @@ func (s *Server) start(sweep bool) error {
 }
 
 func (s *Server) url(schema string) string {
-	url := "postgres://postgres@/postgres?host=" + s.dir
+	url := fmt.Sprintf("postgres://postgres@/postgres?host=%s&port=%d", s.dir, s.port)
 	if schema != "" {
 		url += "&search_path=" + schema
 	}
 	return url
 }
 
+// Own gives a file to whom the server runs as.
+func (s *Server) Own(t testing.TB, path string) {
+	t.Helper()
+	if who := s.credential(); who != nil {
+		if err := os.Chown(path, int(who.Uid), int(who.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Dir is where the server's files are.
+func (s *Server) Dir() string { return s.dir }
+
 // Socket is the path of the server's socket.
-func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+func (s *Server) Socket() string { return filepath.Join(s.dir, fmt.Sprintf(".s.PGSQL.%d", s.port)) }
 
 // URL names an empty schema that nobody else uses.
 func (s *Server) URL(t testing.TB) string {
@@ -222,6 +287,15 @@ func (s *Server) Kill(t testing.TB) {
 		}
 	}
 	s.guard.Close()
+}
+
+// RestartOn is Restart on a TCP port of this machine as well, with further
+// arguments.
+func (s *Server) RestartOn(t testing.TB, port int, args ...string) {
+	t.Helper()
+	s.port = port
+	s.args = append(s.args, append(args, "-c", "listen_addresses=127.0.0.1")...)
+	s.Restart(t)
 }
 
 // Restart starts a server again that was killed.

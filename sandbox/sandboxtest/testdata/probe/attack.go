@@ -98,6 +98,18 @@ var attacks = map[string]func(args []string) error{
 	"mount": func(a []string) error {
 		return unix.Mount("none", a[0], "tmpfs", 0, "")
 	},
+	"unmount": func(a []string) error {
+		err := unix.Unmount(a[0], unix.MNT_DETACH)
+		return errors.Join(err, show(a[1]))
+	},
+	"plant": func(a []string) error { // a link in the place of a directory
+		_ = os.RemoveAll(a[1])
+		return os.Symlink(a[0], a[1])
+	},
+	"exchange": func(a []string) error {
+		return unix.Renameat2(unix.AT_FDCWD, a[0], unix.AT_FDCWD, a[1], unix.RENAME_EXCHANGE)
+	},
+	"chmod": func(a []string) error { return os.Chmod(a[0], 0o777) },
 	"vsock": func([]string) error {
 		fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
 		if err == nil {

@@ -1,0 +1,59 @@
+package ts_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// findNode is the path of node. Without it, or without the packages, a test is
+// skipped, or fails where CI=true.
+func findNode(tb testing.TB) string {
+	tb.Helper()
+	node, err := exec.LookPath("node")
+	why := "node is not installed"
+	if err == nil {
+		_, err = os.Stat("node_modules/.package-lock.json")
+		why = "the packages are not installed: npm ci --prefix client/ts"
+	}
+	if err == nil {
+		return node
+	}
+	if os.Getenv("CI") == "true" {
+		tb.Fatal(why)
+	}
+	tb.Skip(why)
+	return ""
+}
+
+// run is node's output.
+func run(tb testing.TB, args ...string) []byte {
+	tb.Helper()
+	out, err := exec.Command(findNode(tb), args...).CombinedOutput()
+	if err != nil {
+		tb.Fatalf("node %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func absolute(tb testing.TB, name string) string {
+	tb.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// only is one file of a folder.
+type only struct {
+	fs.FS
+	name string
+}
+
+func (o only) ReadDir(string) ([]fs.DirEntry, error) {
+	info, err := fs.Stat(o.FS, o.name)
+	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, err
+}

@@ -1,0 +1,61 @@
+package ts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// cost is what one frame costs, in CPU microseconds, with so many messages in
+// the state and so many operations in the frame.
+type cost struct {
+	Messages, Ops int
+	Apply         float64 // applyBatch
+	Update        float64 // from the frame's text to the messages that are shown
+	Reducer       float64 // assistant-stream, on the same frames in the same run
+}
+
+// A frame costs about the same in a session of 10,000 messages as in one of
+// 200: what grows is the copy of one array. The gates have room for a busy
+// machine; BenchmarkUpdate has the figures.
+func TestUpdatesStayCheap(t *testing.T) {
+	t.Parallel()
+	costs := measure(t, "quick")
+	small, large := costs[[2]int{200, 17}], costs[[2]int{10_000, 17}]
+	if large.Update > 4*small.Update {
+		t.Errorf("an update costs %.1f µs with 10,000 messages, %.1f µs with 200", large.Update, small.Update)
+	}
+	if large.Reducer < 4*large.Apply {
+		t.Errorf("assistant-stream's reducer takes %.1f µs where applyBatch takes %.1f µs", large.Reducer, large.Apply)
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	for b.Loop() {
+		for key, c := range measure(b) {
+			name := fmt.Sprintf("%d_messages_%d_ops", key[0], key[1])
+			b.ReportMetric(c.Apply, "apply_µs/"+name)
+			b.ReportMetric(c.Update, "update_µs/"+name)
+			b.ReportMetric(c.Reducer, "assistant-stream_µs/"+name)
+		}
+	}
+}
+
+func measure(tb testing.TB, args ...string) map[[2]int]cost {
+	tb.Helper()
+	findNode(tb)
+	script := filepath.Join(tb.TempDir(), "bench.mjs")
+	run(tb, "node_modules/esbuild/bin/esbuild", "bench/apply.bench.ts", "--bundle", "--format=esm", "--platform=node", "--log-level=warning", "--outfile="+script)
+	var list []cost
+	out := run(tb, append([]string{script}, args...)...)
+	if err := json.Unmarshal(out, &list); err != nil {
+		tb.Fatalf("%v in %s", err, out)
+	}
+	costs := map[[2]int]cost{}
+	for _, c := range list {
+		tb.Logf("%+v", c)
+		costs[[2]int{c.Messages, c.Ops}] = c
+	}
+	return costs
+}

@@ -1,0 +1,85 @@
+package program_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"harness/engine/internal/program"
+)
+
+// TestAHomeDoesNotReachOutOfItsPlace whatever links the program has made there.
+func TestAHomeDoesNotReachOutOfItsPlace(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), t.TempDir()
+	secret := filepath.Join(out, "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parent, err := program.OpenHome("", dir, "x", "ses_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parent.Close()
+	for name, to := range map[string]string{"config.toml": secret, "sessions": out, "rules": out} {
+		if err := os.Symlink(to, filepath.Join(parent.Path, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := parent.Write("config.toml", []byte("ours")); err != nil {
+		t.Error(err)
+	}
+	if err := parent.Remove("rules"); err != nil {
+		t.Error(err)
+	}
+	child, err := program.OpenHome("", dir, "x", "ses_2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	_ = child.Adopt("ses_1", "sessions") // it may refuse, or copy nothing
+	if _, err := os.Stat(filepath.Join(child.Path, "sessions", "secret")); err == nil {
+		t.Error("a file from outside was copied")
+	}
+	if b, err := os.ReadFile(secret); err != nil || string(b) != "secret" {
+		t.Errorf("what is outside is %q, %v", b, err)
+	}
+}
+
+// TestABranchGetsACopyOfWhatItsParentHas and keeps what it has itself.
+func TestABranchGetsACopyOfWhatItsParentHas(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	parent, err := program.OpenHome(state, t.TempDir(), "x", "ses_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parent.Close()
+	child, err := program.OpenHome(state, t.TempDir(), "x", "ses_2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	if err := child.Adopt("ses_1", "sessions"); err != nil {
+		t.Errorf("a parent without any: %v", err)
+	}
+	for _, h := range []*program.Home{parent, child} {
+		if err := os.MkdirAll(filepath.Join(h.Path, "sessions", "2026"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(h.Path, "sessions", "2026", "a"), []byte(filepath.Base(h.Path)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(parent.Path, "sessions", "2026", "b"), []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Adopt("ses_1", "sessions"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a": "ses_2", "b": "b"} {
+		if b, err := os.ReadFile(filepath.Join(child.Path, "sessions", "2026", name)); err != nil || string(b) != want {
+			t.Errorf("%s is %q, %v; want %q", name, b, err, want)
+		}
+	}
+}

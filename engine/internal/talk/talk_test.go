@@ -1,0 +1,87 @@
+package talk_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"harness"
+	"harness/engine/enginetest"
+	"harness/engine/internal/talk"
+)
+
+// TestACallHasOneNameAndOneOutcome whatever ids the program gives.
+func TestACallHasOneNameAndOneOutcome(t *testing.T) {
+	t.Parallel()
+	input := json.RawMessage(`{"command":"x"}`)
+	again := talk.Ref{Engine: "e", Thread: "t", Asked: []talk.Asked{
+		{Call: "old", Tool: "sh", Digest: harness.Digest(input)}, {Call: "gone", Tool: "sh", Digest: "other"},
+	}}
+	c := talk.Calls{Again: again, Attempt: 2}
+	first := c.Know("1", "sh", input)
+	if first.ID != "old" || c.Know("1", "sh", input) != first {
+		t.Errorf("the call that was asked about before is %s", first.ID)
+	}
+	c.Tell(first)
+	c.Close(first, talk.End{})
+	second := c.Know("1", "sh", input)
+	third := c.Know("1x", "sh", json.RawMessage("{}"))
+	long := c.Know(strings.Repeat("x", 2*harness.MaxID), "sh", input)
+	if second.ID != "1@2" || third.ID != "1x@2" || len(long.ID) > harness.MaxID {
+		t.Errorf("calls of another attempt are %s, %s and %s", second.ID, third.ID, long.ID)
+	}
+	c.Tell(second)
+	second.Refuse("no")
+	var ends []string
+	for _, p := range c.Abandoned() {
+		if o, ok := p.(*harness.ToolOutcome); ok {
+			ends = append(ends, fmt.Sprintf("%s %s %s", o.ToolCallID, o.Status, o.Reason))
+		}
+	}
+	if got := strings.Join(ends, ", "); got != "1@2 denied no, gone error interrupted" {
+		t.Errorf("what is abandoned ends as %s", got)
+	}
+	if len(c.Close(second, talk.End{})) != 0 || len(c.Abandoned()) != 0 {
+		t.Error("a call has two outcomes")
+	}
+}
+
+// TestThePastIsToldOnceAndWithinBounds keeps the latest.
+func TestThePastIsToldOnceAndWithinBounds(t *testing.T) {
+	t.Parallel()
+	h := enginetest.NewHost("ses_1")
+	for i := range 40 {
+		h.Begin(fmt.Sprintf("question %d", i))
+		if err := h.Emit(t.Context(), &harness.Response{Text: strings.Repeat("answer ", 500)}); err != nil {
+			t.Fatal(err)
+		}
+		h.End(nil)
+	}
+	turn := h.Begin("now")
+	past, err := talk.Past(t.Context(), turn, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(past, "question 39") || strings.Contains(past, "question 0\n") || strings.Contains(past, "now") || len(past) > 70<<10 {
+		t.Errorf("%d bytes: %.200s", len(past), past)
+	}
+	turn.Fresh = true
+	if past, err := talk.Past(t.Context(), turn, h); past != "" || err != nil {
+		t.Errorf("a fresh turn is told %q, %v", past, err)
+	}
+}
+
+// TestARefOfAnotherEngineIsNone so that its thread is never asked for.
+func TestARefOfAnotherEngineIsNone(t *testing.T) {
+	t.Parallel()
+	r := talk.Ref{Engine: "codex", Session: "ses_1", Thread: "t", Turn: "trn_1", Done: true}
+	if got := talk.ParseRef("codex", r.String()); got.String() != r.String() {
+		t.Errorf("%s is read as %s", r, got)
+	}
+	for _, s := range []string{"", "x", `{"engine":"codex"}`, talk.Ref{Engine: "acp", Thread: "t"}.String()} {
+		if got := talk.ParseRef("codex", s); got.Thread != "" || got.Completed(harness.Turn{}) {
+			t.Errorf("%q is read as %s", s, got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// parts are the places of the commands of a line; of another call, one for all
+// of it.
+func (c *call) parts() []int {
+	n := max(1, len(c.commands))
+	parts := make([]int, n)
+	for i := range parts {
+		parts[i] = i
+	}
+	return parts
+}
+
+func (c *call) part(i int) *command {
+	if i < len(c.commands) {
+		return &c.commands[i]
+	}
+	return nil
+}
+
+// unclear says that a call may name anything, if nobody can tell what it names.
+func (c *call) unclear(part *command) match {
+	if part == nil && c.odd != "" {
+		return maybe
+	}
+	return no
+}
+
+// filesOf are the files that a part of a call names. A command's are those of
+// its redirections, and words that may be files.
+func (c *call) filesOf(part *command) []place {
+	if part == nil {
+		return c.paths
+	}
+	files := slices.Clone(part.files)
+	for i, w := range part.argv {
+		if i == 0 || !w.sure && !w.glob {
+			continue
+		}
+		names := []string{w.text}
+		if _, value, ok := strings.Cut(w.text, "="); ok {
+			names = append(names, value)
+		}
+		for _, name := range names {
+			if f := c.place(name); f.sure {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// hostsOf are the hosts that a part of a call names: of a command, addresses
+// among its words.
+func (c *call) hostsOf(part *command) []host {
+	if part == nil {
+		return c.hosts
+	}
+	var hosts []host
+	for _, w := range part.argv {
+		if i := strings.Index(w.text, "://"); i > 0 {
+			start := strings.LastIndexAny(w.text[:i], "= '\"") + 1
+			hosts = append(hosts, hostOf(w.text[start:]))
+		}
+	}
+	return hosts
+}
