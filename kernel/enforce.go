@@ -221,6 +221,7 @@ func (m *machine) refuseBudget(now time.Time, a harness.Approval, actor string) 
 	case m.engine == "":
 		m.endTurn(now, harness.TurnCancelled, "budget")
 	default:
+		m.overspent = true
 		m.beginCancel(now, actor, "")
 	}
 }

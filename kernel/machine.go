@@ -40,6 +40,7 @@ type machine struct {
 	dead      bool
 	keep      keeping
 	holding   bool // the engine was told to stop, and its turn goes on later
+	overspent bool // the engine was told to stop, because its turn may not go on
 
 	followed *harness.Followed // how far the run was read with what is being taken
 }

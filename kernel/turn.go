@@ -28,7 +28,7 @@ func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh boo
 		TurnID: id, ItemID: harness.ItemID(m.newID(harness.ItemPrefix)), Attempt: attempt,
 		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files,
 	})
-	m.engine, m.cancelBy, m.responded = id, time.Time{}, ""
+	m.engine, m.cancelBy, m.responded, m.overspent = id, time.Time{}, "", false
 	if m.keep.asks {
 		m.then(start{m.turn()})
 	} else {
@@ -280,6 +280,8 @@ func (m *machine) ended(now time.Time, in ended) {
 	}
 	unread := append(in.unread, m.unsaid()...)
 	switch {
+	case t.Cancelling && m.overspent:
+		m.endTurn(now, harness.TurnCancelled, "budget")
 	case t.Cancelling:
 		m.endTurn(now, harness.TurnCancelled, "user")
 	case in.err == nil:

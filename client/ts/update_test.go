@@ -3,6 +3,8 @@ package ts_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -42,20 +44,55 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
+// What an update costs assistant-ui when it is fed a window, and when it is
+// fed everything.
+func BenchmarkRuntime(b *testing.B) {
+	for b.Loop() {
+		var list []struct {
+			Messages int
+			Window   *int
+			Update   float64
+		}
+		bench(b, "runtime.bench.tsx", &list)
+		for _, r := range list {
+			fed := "all"
+			if r.Window != nil {
+				fed = fmt.Sprint("window_", *r.Window)
+			}
+			b.ReportMetric(r.Update, fmt.Sprintf("ms/%d_messages_%s", r.Messages, fed))
+		}
+	}
+}
+
 func measure(tb testing.TB, args ...string) map[[2]int]cost {
 	tb.Helper()
-	findNode(tb)
-	script := filepath.Join(tb.TempDir(), "bench.mjs")
-	run(tb, "node_modules/esbuild/bin/esbuild", "bench/apply.bench.ts", "--bundle", "--format=esm", "--platform=node", "--log-level=warning", "--outfile="+script)
 	var list []cost
-	out := run(tb, append([]string{script}, args...)...)
-	if err := json.Unmarshal(out, &list); err != nil {
-		tb.Fatalf("%v in %s", err, out)
-	}
+	bench(tb, "apply.bench.ts", &list, args...)
 	costs := map[[2]int]cost{}
 	for _, c := range list {
 		tb.Logf("%+v", c)
 		costs[[2]int{c.Messages, c.Ops}] = c
 	}
 	return costs
+}
+
+// bench runs a script of the folder bench and reads what it prints.
+func bench(tb testing.TB, name string, into any, args ...string) {
+	tb.Helper()
+	node, dir := findNode(tb), tb.TempDir()
+	script := filepath.Join(dir, "bench.mjs")
+	run(tb, "node_modules/esbuild/bin/esbuild", "bench/"+name, "--bundle", "--format=esm", "--platform=node", "--packages=external", "--jsx=automatic", "--log-level=warning", "--outfile="+script)
+	if err := os.Symlink(absolute(tb, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(node, append([]string{script}, args...)...)
+	cmd.Env = append(os.Environ(), "NODE_ENV=production")
+	cmd.Stderr = tb.Output()
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, into)
+	}
+	if err != nil {
+		tb.Fatalf("%s: %v\n%s", name, err, out)
+	}
 }

@@ -78,18 +78,19 @@ else
 func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		engine, provider, url, tool, header string
+		engine, provider, url, tool, field, header string
 	}{
-		"native on anthropic": {"native", "anthropic", "", "bash", "X-Api-Key"},
-		"native on openai":    {"native", "openai", "/v1", "bash", "Authorization"},
-		"claude":              {"claude:" + realClaude(t), "anthropic", "", "Bash", "X-Api-Key"},
+		"native on anthropic": {"native", "anthropic", "", "bash", "command", "X-Api-Key"},
+		"native on openai":    {"native", "openai", "/v1", "bash", "command", "Authorization"},
+		"claude":              {"claude:" + realClaude(t), "anthropic", "", "Bash", "command", "X-Api-Key"},
+		"codex":               {"codex:" + realCodex(t), "openai", "", "exec_command", "cmd", "Authorization"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.engine == "claude:" {
-				t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
+			if strings.HasSuffix(c.engine, ":") {
+				t.Skip("not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude and make bench install them")
 			}
-			models := modeltest.Serve(t, strings.ReplaceAll(scene, "%TOOL%", c.tool))
+			models := modeltest.Serve(t, strings.NewReplacer("%TOOL%", c.tool, `"command"`, `"`+c.field+`"`).Replace(scene))
 			dir, file := t.TempDir(), filepath.Join(t.TempDir(), "key")
 			if err := os.WriteFile(file, []byte(modelKey), 0o600); err != nil {
 				t.Fatal(err)
@@ -115,6 +116,19 @@ func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 			}
 		})
 	}
+}
+
+// realCodex is the program that bench compares with; empty if it is not there.
+func realCodex(t *testing.T) string {
+	found, err := filepath.Glob("../../bench/testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	path, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // realClaude is the program that engine/claude's tests install; empty if it is

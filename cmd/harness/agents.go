@@ -9,11 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"harness"
 	"harness/egress"
+	"harness/engine/acp"
 	"harness/engine/claude"
+	"harness/engine/codex"
 )
 
 // agent is an engine that drives somebody else's program, and what was opened
@@ -53,6 +56,70 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 	})
 	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+}
+
+// codex is Codex, likewise.
+func (h *housing) codex(program string) (harness.Engine, error) {
+	if program == "" {
+		program = "codex"
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil, fmt.Errorf("--engine codex: %w; npm install -g @openai/codex, or codex:PATH: %w", err, harness.ErrInvalid)
+	}
+	base, out, err := h.bridge("codex", "openai")
+	if err != nil {
+		return nil, fmt.Errorf("--engine codex: %w", err)
+	}
+	e := codex.New(codex.Options{Program: []string{program}, Base: base, Config: []string{
+		`model_provider="harness"`, `model_providers.harness={name="harness",base_url="` + out.address() + `/openai/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`,
+	}})
+	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+}
+
+// acp is any agent that speaks the Agent Client Protocol. Which model it asks is
+// its own business, so what it needs for that is named: its variables, its files
+// and the network.
+func (h *housing) acp(command string) (harness.Engine, error) {
+	args := strings.Fields(command)
+	if len(args) == 0 {
+		return nil, fmt.Errorf("--engine acp: which agent? acp:COMMAND, such as \"acp:opencode acp\": %w", harness.ErrInvalid)
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return nil, fmt.Errorf("--engine acp: %w: %w", err, harness.ErrInvalid)
+	}
+	base, _, err := h.bridge("acp", "")
+	if err != nil {
+		return nil, fmt.Errorf("--engine acp: %w", err)
+	}
+	e := acp.New(acp.Options{Command: args, Base: base})
+	return agent{e, e.Close}, nil
+}
+
+// bridge is what bridges to programs need: a sandbox, and a way out to their
+// provider if it is known.
+func (h *housing) bridge(name, provider string) (codex.Base, *wayOut, error) {
+	ctx := context.Background()
+	box, notice, err := h.enclose(ctx)
+	if err != nil {
+		return codex.Base{}, nil, err
+	}
+	spec := h.fence.spec(h.program.getenv)
+	base := codex.Base{Sandbox: box, Notice: notice, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, Network: spec.Network, Limits: spec.Limits, Log: h.log}
+	if h.data != "" {
+		if base.State, err = filepath.Abs(filepath.Join(h.data, "agents", name)); err != nil {
+			return base, nil, err
+		}
+	}
+	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
+	if provider == "" {
+		return base, nil, nil
+	}
+	out, err := h.wayOut(ctx, provider, notice)
+	if err != nil {
+		return base, nil, err
+	}
+	base.Outfit, base.Network = out.fit, base.Network || out.loop != ""
+	return base, out, nil
 }
 
 // enclose chooses a sandbox. Processes are in the book before they run, where
@@ -129,6 +196,14 @@ func (h *housing) wayOut(ctx context.Context, provider string, notice harness.Sa
 	return w, nil
 }
 
+// address is where a process finds it.
+func (w *wayOut) address() string {
+	if w.socket != "" {
+		return "http://" + egress.AnyHost
+	}
+	return w.loop
+}
+
 // fit is what a session's process is given. Its token is good while it lives.
 func (w *wayOut) fit(id harness.SessionID) (harness.Outfit, error) {
 	token, revoke, err := w.proxy.Grant(egress.Grant{Session: id, Provider: w.provider})
@@ -136,13 +211,11 @@ func (w *wayOut) fit(id harness.SessionID) (harness.Outfit, error) {
 		return harness.Outfit{}, err
 	}
 	out := harness.Outfit{Close: revoke}
-	address := w.loop
 	if w.socket != "" {
-		address = "http://" + egress.AnyHost
 		out.ReadOnly, out.Sockets = []string{w.self}, []string{w.socket}
 		out.Wrap = func(args []string) []string { return egress.Wrap(w.self, egress.AnyPort, w.socket, args...) }
 	}
-	if out.Env, err = w.proxy.Env(w.provider, address, token); err != nil {
+	if out.Env, err = w.proxy.Env(w.provider, w.address(), token); err != nil {
 		revoke()
 	}
 	return out, err

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -76,7 +77,9 @@ func (s *nativeServer) say(t *testing.T, id, prompt, decision string) (all []eve
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", s.http+"/chat/sessions/"+id+"/turns", bytes.NewReader(body))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.http+"/chat/sessions/"+id+"/turns", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +92,9 @@ func (s *nativeServer) say(t *testing.T, id, prompt, decision string) (all []eve
 	lines := bufio.NewReader(r.Body)
 	for {
 		line, err := lines.ReadString('\n')
+		if ctx.Err() != nil {
+			t.Fatalf("the turn of %q did not end: %v", prompt, all)
+		}
 		if err != nil {
 			return all
 		}

@@ -159,7 +159,7 @@ func TestEveryEventOfTheInventoryHasAStory(t *testing.T) {
 		id := s.chat(t, mode)
 		streamed := map[string]bool{}
 		for _, prompt := range st.turns {
-			for _, e := range s.say(t, id, prompt, "approve") {
+			for _, e := range s.say(t, id, prompt, "allow") {
 				streamed[e.Type] = true
 			}
 		}

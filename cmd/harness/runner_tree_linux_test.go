@@ -93,7 +93,7 @@ func TestNothingIsLeftOfATreeBelowARunner(t *testing.T) {
 				end(t, v, dir, mark)
 				if left := having(mark); len(left) > 0 {
 					if name != "kill -9 of the runner" {
-						t.Errorf("%d processes are left: %q", len(left), left)
+						t.Errorf("%d processes are left: %v", len(left), left)
 					}
 					until(t, "the tree to be gone", func() bool { return len(having(mark)) == 0 })
 				}

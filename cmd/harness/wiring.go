@@ -74,6 +74,8 @@ var engines = map[string]func(arg string, h *housing) (harness.Engine, error){
 		return script.Open(arg, nil)
 	},
 	"auto":   func(_ string, h *housing) (harness.Engine, error) { return h.native() },
+	"acp":    func(arg string, h *housing) (harness.Engine, error) { return h.acp(arg) },
+	"codex":  func(arg string, h *housing) (harness.Engine, error) { return h.codex(arg) },
 	"claude": func(arg string, h *housing) (harness.Engine, error) { return h.claude(arg) },
 	"native": func(_ string, h *housing) (harness.Engine, error) { return h.native() },
 	"http":   func(arg string, h *housing) (harness.Engine, error) { return h.elsewhere("http:" + arg) },
@@ -85,7 +87,7 @@ const elsewhereKind = "remote"
 
 // engine is the flag that says what runs turns.
 func (f *flags) engine() *string {
-	return f.String("engine", "auto", "`ENGINE` of turns: native (auto), claude, script, script:FILE, a runner's URL, runner:ENGINE to outlive this process")
+	return f.String("engine", "auto", "`ENGINE` of turns: native (auto), claude, codex, acp:COMMAND, script, script:FILE, a URL, runner:ENGINE")
 }
 
 // split cuts "kind:rest".

@@ -27,7 +27,7 @@ func (r *run) start(ear *program.Listener) (*program.Process, error) {
 	}
 	defer home.Close()
 	p, err := r.opts.Start(program.Launch{
-		Directory: r.turn.Directory, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
+		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
 		Why: func(harness.Isolation) string { return "what the agent does without asking is bounded by this alone" },
 	}, ear)
 	if err != nil {

@@ -43,9 +43,8 @@ when step 1 and tool bash
   call bash {"command":"echo made > made.txt; touch /outside 2>/dev/null && echo out; echo over","description":"make"}
 else
   say Done.`, bin, "acp")
-	s.Say("go")
-	s.Decide(harness.Allow, harness.Once, "")
-	s.Ended(1)
+	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+	s.Ask("go") // it asks twice: about the command, and about the path outside
 	s.Made("made.txt", "made\n")
 	has(s, "sandbox_notice namespaces", `"over\n"`)
 	s.Reboot()

@@ -266,7 +266,7 @@ else
 	{"resume_lost", "say Hello.", func(s *stage) {
 		s.ask("one")
 		s.reboot()
-		if err := os.RemoveAll(s.dir + "/.harness/claude/config"); err != nil {
+		if err := os.RemoveAll(s.dir + "/.harness/claude/ses_1/config"); err != nil {
 			s.Fatal(err)
 		}
 		s.ask("two")

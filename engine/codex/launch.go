@@ -54,7 +54,7 @@ func (r *run) start(g goal, ear *program.Listener) (*program.Process, error) {
 		args = append(args, "-c", c)
 	}
 	p, err := r.opts.Start(program.Launch{
-		Directory: r.turn.Directory, Args: append(args, "app-server"), Env: environ(home), Acts: acts,
+		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: append(args, "app-server"), Env: environ(home), Acts: acts,
 		Why: func(is harness.Isolation) string { r.inner = r.opts.inner(is); return about(r.inner) },
 	}, ear)
 	if err != nil {

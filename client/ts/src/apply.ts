@@ -18,7 +18,7 @@ const unsafe = new Set<unknown>(["__proto__", "constructor", "prototype"]);
 export class Draft {
   /** The state so far. What it shares with the first one must not be written to. */
   root: unknown;
-  readonly #own = new Set<unknown>();
+  readonly #own = new Set<unknown>(); // the containers that it made
 
   constructor(state: unknown) {
     this.root = state;

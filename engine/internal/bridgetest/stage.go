@@ -64,10 +64,9 @@ func Open(tb testing.TB, dir string, opts program.Options, open func(program.Opt
 	return s
 }
 
-// Mark is a variable that nobody else has.
-func Mark(tb testing.TB) string {
-	return "HARNESS_TEST_MARK=" + filepath.Base(tb.TempDir()) + tb.Name()
-}
+// Mark is a variable that nobody else has, not even the same test at another
+// time.
+func Mark(tb testing.TB) string { return "HARNESS_TEST_MARK=" + tb.TempDir() }
 
 func (s *Stage) boot() {
 	s.Engine = s.open(s.opts)

@@ -16,8 +16,12 @@ type Options struct {
 	// Env is added to the environment of the program and wins over what the
 	// engine sets.
 	Env []string
-	// ReadOnly, Sockets, Network and Limits go into the workspace's spec.
+	// Outfit is what a session's process is given besides; its environment wins
+	// over Env. Default: nothing.
+	Outfit func(harness.SessionID) (harness.Outfit, error)
+	// ReadOnly, Hidden, Sockets, Network and Limits go into the workspace's spec.
 	ReadOnly []string
+	Hidden   []string
 	Sockets  []string
 	Network  bool
 	Limits   harness.Limits

@@ -17,7 +17,9 @@ import (
 
 // Launch is how a process is to be started.
 type Launch struct {
+	Session   harness.SessionID
 	Directory string
+	Home      string   // the program's own directory, which it may write
 	Args      []string // of which the first is the program
 	Env       []string // the whole environment but for Options.Env
 	// Why is what the sandbox notice says besides what holds.
@@ -79,17 +81,32 @@ func (o *Options) Start(l Launch, ear *Listener) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
+	var fit harness.Outfit
+	if o.Outfit != nil {
+		if fit, err = o.Outfit(l.Session); err != nil {
+			return nil, err
+		}
+	}
 	spec := harness.WorkspaceSpec{
-		Directory: l.Directory, ReadOnly: append([]string{program}, o.ReadOnly...), Sockets: o.Sockets, Network: o.Network,
-		Env: slices.Concat(l.Env, o.Env), Limits: o.Limits,
+		Session: l.Session, Directory: l.Directory, ReadOnly: slices.Concat([]string{program}, o.ReadOnly, fit.ReadOnly), Hidden: o.Hidden,
+		Sockets: slices.Concat(o.Sockets, fit.Sockets), Network: o.Network, Env: slices.Concat(l.Env, o.Env, fit.Env), Limits: o.Limits,
+	}
+	if l.Home != "" {
+		spec.Writable = []string{l.Home}
 	}
 	run := harness.Process{Args: slices.Concat([]string{program}, l.Args[1:])}
+	if fit.Wrap != nil {
+		run.Args = fit.Wrap(run.Args)
+	}
 	p := &Process{listener: ear, acts: l.Acts, Dead: make(chan struct{})}
 	started := make(chan error)
 	var alive sync.WaitGroup // Dead says that it is done
 	alive.Go(func() {
 		pprof.SetGoroutineLabels(context.Background()) // it outlives the turn that starts it
 		defer close(p.Dead)
+		if fit.Close != nil {
+			defer fit.Close()
+		}
 		p.keep(o, l, spec, run, started)
 	})
 	if err := <-started; err != nil {
