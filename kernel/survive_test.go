@@ -205,13 +205,11 @@ func TestADrainLooksAgainForARunThatBegins(t *testing.T) {
 		for range 100 {
 			run.frames = append(run.frames, &harness.Usage{InputTokens: 1})
 		}
-		run.gone = true
 		r := newRig(t, "", nil)
-		r.bootWith(r.mem, run, nil)
+		began := time.Now()
+		r.bootWith(r.mem, late{run, began.Add(beat)}, nil)
 		r.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
 		r.submit("sing")
-		time.AfterFunc(beat, func() { run.gone = false })
-		began := time.Now()
 		if err := r.k.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -220,6 +218,14 @@ func TestADrainLooksAgainForARunThatBegins(t *testing.T) {
 		}
 	})
 }
+
+// late is a tape that is found from some time on.
+type late struct {
+	*tape
+	from time.Time
+}
+
+func (l late) Survives(context.Context, harness.Turn) bool { return !time.Now().Before(l.from) }
 
 // What a cancelled run does until it ends is still heard.
 func TestADrainWaitsForARunThatWasToldToEnd(t *testing.T) {

@@ -117,7 +117,9 @@ func (m *machine) emit(now time.Time, in emitted) {
 		m.stage(now, &told)
 	case *harness.SessionCheckpoint:
 		told := *p
-		told.SessionID, told.Sequence = m.state.Session, int(m.state.Seq+1)
+		if told.Sequence == 0 { // the engine does not know its place
+			told.SessionID, told.Sequence = m.state.Session, int(m.state.Seq+1)
+		}
 		m.stage(now, &told)
 	default:
 		m.stage(now, in.payload)

@@ -37,6 +37,7 @@ type Meter struct {
 	turns    *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	cost     prometheus.Counter
+	tripped  prometheus.Counter
 }
 
 // New tells what it counts, and what src has.
@@ -57,7 +58,8 @@ func New(src Source) *Meter {
 		tokens:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_model_tokens_total", Help: "Tokens that models read and wrote."}, []string{"direction"}),
 		cost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_model_cost_usd_total", Help: "What that cost, as far as prices are known."}),
 	}
-	m.registry.MustRegister(m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
+	m.tripped = prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_budgets_tripped_total", Help: "Times that a session's health policy held it."})
+	m.registry.MustRegister(m.tripped, m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -90,6 +92,10 @@ func (m *Meter) count(p harness.Payload) {
 		m.asked.Inc()
 	case *harness.ApprovalApplied:
 		m.decided.WithLabelValues(word(string(p.Decision), "allow", "deny"), word(string(p.Source), "user", "policy", "timeout", "cascade")).Inc()
+	case *harness.PolicyDecision:
+		if p.Source == "health" {
+			m.tripped.Inc()
+		}
 	case *harness.TurnEnd:
 		m.turns.WithLabelValues(word(p.Status, harness.TurnCompleted, harness.TurnCancelled, harness.TurnError)).Inc()
 	case *harness.Usage:

@@ -38,6 +38,7 @@ func TestWhatHappensIsCountedWithoutNamingAnybody(t *testing.T) {
 	})
 	m.Committed(commit(&harness.Token{Text: "canary"}, &harness.Unknown{Name: "canary", Raw: []byte("{}")}, &harness.TurnEnd{Status: "completed"}, &harness.TurnEnd{Status: "canary"},
 		&harness.ApprovalRequired{}, &harness.ApprovalApplied{Decision: harness.Allow, Source: harness.ByUser, Actor: "canary"},
+		&harness.PolicyDecision{Source: "health"}, &harness.PolicyDecision{Source: "policy"},
 		&harness.Usage{InputTokens: 10, OutputTokens: 20, CostUSD: new(0.5)}), time.Millisecond, nil)
 	m.Committed(commit(), 0, errors.New("canary"))
 	scrape(m)
@@ -45,7 +46,7 @@ func TestWhatHappensIsCountedWithoutNamingAnybody(t *testing.T) {
 	for _, want := range []string{
 		`harness_events_total{type="token"} 1`, `harness_events_total{type="other"} 1`, `harness_turns_total{status="completed"} 1`, `harness_turns_total{status="other"} 1`,
 		`harness_approvals_asked_total 1`, `harness_approvals_decided_total{source="user",verdict="allow"} 1`,
-		`harness_model_tokens_total{direction="output"} 20`, `harness_model_cost_usd_total 0.5`, `harness_commit_failures_total 1`,
+		`harness_model_tokens_total{direction="output"} 20`, `harness_model_cost_usd_total 0.5`, `harness_commit_failures_total 1`, `harness_budgets_tripped_total 1`,
 		`harness_commit_seconds_count 1`, `harness_sessions{status="idle"} 7`, `harness_sessions{status="running"} 2`, `harness_sessions{status="paused"} 0`,
 		`harness_sessions_awake 3`, `harness_watchers{protocol="websocket"} 4`, `harness_processes 5`, `harness_sessions_uncounted 0`,
 	} {

@@ -44,7 +44,7 @@ func planEdit(env *Env, name string) (Plan, error) {
 func runEdits(ctx context.Context, env *Env, name string, edits []Edit) (Result, error) {
 	return transform(ctx, env, name, func(text string) (string, string, error) {
 		changed, places, err := replaceAll(text, edits)
-		return changed, fmt.Sprintf("%d places", places), err
+		return changed, counted(places, "place"), err
 	})
 }
 

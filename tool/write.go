@@ -21,7 +21,7 @@ func NewWrite() Tool {
 			if err != nil {
 				return Plan{}, err
 			}
-			return changes(rel, fmt.Sprintf("write %d bytes to", len(in.Content))), nil
+			return changes(rel, fmt.Sprintf("write %s to", counted(len(in.Content), "byte"))), nil
 		}, runWrite)
 }
 
@@ -48,5 +48,12 @@ func runWrite(ctx context.Context, env *Env, in *writeInput) (Result, error) {
 		how = "created"
 	}
 	lines := countLines([]byte(in.Content))
-	return Result{Text: fmt.Sprintf("%s %s (%d lines, %d bytes)", how, path.Clean(rel), lines, len(in.Content)), Data: data(describe(rel, []byte(in.Content), created))}, nil
+	return Result{Text: fmt.Sprintf("%s %s (%s, %s)", how, path.Clean(rel), counted(lines, "line"), counted(len(in.Content), "byte")), Data: data(describe(rel, []byte(in.Content), created))}, nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -53,7 +53,7 @@ var badServers = map[string]struct{ script, says string }{
 	"floods": {"exec yes", ""},
 	"babble": {`exec yes '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'`, ""},
 	// These say hello first.
-	"mute":  {strings.Replace(shellServer, `*'"tools/call"'*) echo`, `*'"tools/call"'*) sleep 600; echo`, 1), "did not answer"},
+	"mute":  {strings.Replace(shellServer, `*'"tools/call"'*) echo`, `*'"tools/call"'*) sleep 600; echo`, 1), "no answer within 1s"},
 	"falls": {strings.Replace(shellServer, `*'"tools/call"'*) echo`, `*'"tools/call"'*) echo fallen >&2; exit 3; echo`, 1), "fallen"},
 	"roars": {strings.Replace(shellServer, `*'"tools/call"'*) echo`, `*'"tools/call"'*) exec yes; echo`, 1), ""},
 }

@@ -181,7 +181,7 @@ func TestEveryEventOfTheInventoryHasAStory(t *testing.T) {
 		}
 	}
 	id := s.chat(t, "full_auto")
-	told["session"] = s.first(t, "/chat/sessions/"+id+"/events/stream") == "session"                 // never stored: it begins a chat's stream
+	told["session"] = s.first(t, "/chat/sessions/"+id+"/events/stream") == "session"            // never stored: it begins a chat's stream
 	told["health_snapshot"] = s.first(t, "/sessions/"+id+"/health/stream") == "health_snapshot" // on a stream of its own
 	status, body := s.get("/stream-events", nil)
 	var inventory struct{ Events []struct{ Type string } }

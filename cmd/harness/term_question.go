@@ -30,7 +30,9 @@ func (t *transcript) ask(q question) {
 	for _, line := range details(q.input) {
 		t.write(normal, "\n")
 		t.pad(4)
-		t.write(normal, line)
+		for _, p := range line {
+			t.write(p.style, p.text)
+		}
 	}
 	if q.reason != "" {
 		t.write(normal, "\n")
@@ -89,43 +91,4 @@ func (q question) reply(key rune) (string, bool) {
 		return "always", true
 	}
 	return "", false
-}
-
-// details is a call's input, a line for each field and all of it.
-func details(input json.RawMessage) (lines []string) {
-	var fields map[string]json.RawMessage
-	if len(input) == 0 {
-		return nil
-	}
-	if json.Unmarshal(input, &fields) != nil {
-		return []string{string(input)}
-	}
-	for _, name := range inOrder(input, fields) {
-		value := string(fields[name])
-		var text string
-		if json.Unmarshal(fields[name], &text) == nil {
-			value = strings.TrimRight(text, "\n")
-		}
-		lines = append(lines, strings.Split(name+": "+value, "\n")...)
-	}
-	return lines
-}
-
-// inOrder are the names of the fields as they were written.
-func inOrder(input json.RawMessage, fields map[string]json.RawMessage) (names []string) {
-	dec := json.NewDecoder(strings.NewReader(string(input)))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		var skip json.RawMessage
-		if err != nil || dec.Decode(&skip) != nil {
-			return names
-		}
-		if s, ok := name.(string); ok && fields[s] != nil && !slices.Contains(names, s) {
-			names = append(names, s)
-		}
-	}
-	return names
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -83,6 +82,12 @@ func (t *transcript) toolEnds(id, status, output, failure string, took time.Dura
 		first = append(first, piece{dim, "  " + elapsed(took)})
 	}
 	t.row(first)
+	if diff := r.change(); st == green && len(diff) > 0 {
+		for _, l := range diff {
+			t.row(l)
+		}
+		output, _, _ = strings.Cut(output, ";") // the rest is how the file reads now
+	}
 	if output != "" {
 		r.log, r.open, r.skipped = nil, false, 0
 		t.tools = append(t.tools, r)
@@ -104,6 +109,28 @@ func (r *toolRun) title() row {
 	return row{{bold, r.name}, {normal, " " + gist(r.input)}}
 }
 
+// change is the beginning of what the call changed.
+func (r *toolRun) change() (rows []row) {
+	all := altered(r.input)
+	for i, l := range all {
+		if i == changeLines {
+			return append(rows, row{{dim, fmt.Sprintf("  … %s more", counted(len(all)-i, "line"))}})
+		}
+		rows = append(rows, append(row{{normal, "  "}}, l...))
+	}
+	return rows
+}
+
+// changeLines is how much of a change is shown: enough to recognise it.
+const changeLines = 6
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 func (r *toolRun) live(frame string, now time.Time) []row {
 	first := append(row{{yellow, frame + " "}}, r.title()...)
 	return append([]row{append(first, piece{dim, "  " + elapsed(now.Sub(r.began))})}, r.lines()...)
@@ -122,26 +149,4 @@ func (r *toolRun) lines() (rows []row) {
 		rows = append(rows, row{{dim, strings.TrimRight("  "+l, " ")}})
 	}
 	return rows
-}
-
-// gist is the input of a call on one line: the only value there is, or all of
-// it.
-func gist(input json.RawMessage) string {
-	const most = 100
-	var fields map[string]any
-	if json.Unmarshal(input, &fields) == nil {
-		if len(fields) == 0 {
-			return ""
-		}
-		for _, v := range fields {
-			if s, ok := v.(string); ok && len(fields) == 1 {
-				return clean(s, most)
-			}
-		}
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil {
-		return ""
-	}
-	return clean(b.String(), most)
 }

@@ -13,6 +13,6 @@
 // updates and telemetry are off, and its environment is a given list.
 //
 // What it remembers of a conversation is a file of its own, which only --resume
-// reads. If that is lost, the session says so and goes on with what was said,
+// reads, in a directory that each session has for itself; a branch gets a copy. If that is lost, the session says so and goes on with what was said,
 // as text.
 package claude

@@ -47,9 +47,12 @@ func splitJoints(s string) (parts []string) {
 	return append(parts, s[from:])
 }
 
+// courtesy is what stands behind a request and means nothing to us.
+var courtesy = regexp.MustCompile(`(?i)(?:\s*,\s*(?:please|pls|thanks|thank you|ok)|\s+(?:please|pls|for me))\s*$`)
+
 // strip takes fillers and loose punctuation away.
 func strip(s string) string {
-	s = strings.Trim(s, " \t\r,;:")
+	s = strings.Trim(courtesy.ReplaceAllString(s, ""), " \t\r,;:")
 	for {
 		shorter := filler.ReplaceAllString(s, "")
 		if shorter == s {

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"harness/model"
@@ -47,9 +48,12 @@ func (s *step) announce() string {
 	return ""
 }
 
+// noOutput is how a shell tool says that there was nothing to see.
+var noOutput = regexp.MustCompile(`^\[no output, exit code 0\]\s*$`)
+
 // done says what a step did, with what came out of it.
 func (s *step) done(result model.Part) string {
-	out := model.Plain(result.Parts)
+	out := noOutput.ReplaceAllString(model.Plain(result.Parts), "")
 	if result.IsError {
 		return s.tried() + " failed:" + block(out)
 	}

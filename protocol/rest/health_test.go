@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"harness"
 	"harness/health"
 )
 
@@ -169,4 +173,39 @@ func TestAHealthPolicyIsSetAndRaised(t *testing.T) {
 	s.refused(400, "invalid", "policy.health.total_tokens", "PATCH", on, `{"policy":{"health":{"total_tokens":0}}}`)
 	s.refused(400, "invalid", "policy.health.cost_usd", "PATCH", on, `{"policy":{"health":{"cost_usd":"much"}}}`)
 	s.refused(400, "invalid", "policy.health.action", "PATCH", on, `{"policy":{"health":{"action":"explode"}}}`)
+}
+
+// A stream stays open while its session sleeps, says nothing then, and goes on
+// when it wakes; with until=terminal it ends behind the end of a session's work.
+func TestHealthStreamOutlivesASleepAndEndsWithTheWork(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "usage 100 0 0.01\nsay hi")
+	id := s.chat()
+	r := s.request("GET", "/sessions/"+id+"/health/stream", "")
+	defer r.Body.Close()
+	used := func(n float64) func(health.Snapshot) bool {
+		return func(s health.Snapshot) bool { return s.Budget.TotalTokens.Used == n && s.Liveness.Status == "idle" }
+	}
+	s.say(id, "one")
+	beats(t, r, "the first turn", used(100))
+	deadline := time.Now().Add(patience)
+	for s.k.Awake() > 0 && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	s.say(id, "two")
+	seen := beats(t, r, "the second turn", used(200))
+	if first := seen[0].Envelope.Payload; first.Liveness.Status != "running" || first.Counters.Turns != 2 {
+		t.Errorf("the first word after the sleep is %s", first.JSON())
+	}
+
+	work := s.background()
+	ends := s.request("GET", "/sessions/"+work+"/health/stream?until=terminal", "")
+	defer ends.Body.Close()
+	if _, err := s.k.Do(t.Context(), harness.SessionID(work), harness.Submit{Parts: harness.TextPart("go")}); err != nil {
+		t.Fatal(err)
+	}
+	beats(t, ends, "the end", func(s health.Snapshot) bool { return s.Liveness.Status == harness.StatusCompleted })
+	if rest, err := io.ReadAll(ends.Body); err != nil || len(rest) > 1 {
+		t.Errorf("behind the end: %q, %v", rest, err)
+	}
 }

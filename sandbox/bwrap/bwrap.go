@@ -3,7 +3,8 @@
 // A process sees an allow-list: the system's programs, the workspace and what
 // the spec adds, read-only but for the workspace and throw-away directories. It
 // has no network, no other processes, no capabilities and a short list of
-// system calls less. Hooks and configuration of git repositories are read-only.
+// system calls less. Hooks and configuration of git repositories are read-only,
+// and over what is hidden of the workspace lies an empty directory.
 // Its tree is a pid namespace: it dies as one, also when the harness is killed.
 //
 // What it does not do: repositories that are made in a workspace after it was

@@ -122,7 +122,8 @@ func BenchmarkFollow(b *testing.B) {
 			defer cancel()
 			var wg sync.WaitGroup
 			took := make([][2][]time.Duration, sessions) // the append itself, until it was seen
-			ready := make(chan struct{})
+			var ready, done sync.WaitGroup
+			begin := make(chan struct{})
 			for i := range sessions {
 				id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
 				mustAppend(b, here, small(id, 0))
@@ -134,10 +135,11 @@ func BenchmarkFollow(b *testing.B) {
 						}
 					}
 				})
-				wg.Go(func() {
+				ready.Add(1)
+				done.Go(func() {
 					<-came
-					ready <- struct{}{}
-					<-ready
+					ready.Done()
+					<-begin
 					every := time.NewTicker(100 * time.Millisecond)
 					defer every.Stop()
 					for head := harness.Seq(1); int(head) <= max(20, b.N/sessions); head++ {
@@ -150,18 +152,11 @@ func BenchmarkFollow(b *testing.B) {
 						took[i][1] = append(took[i][1], (<-came).Sub(start))
 						<-every.C
 					}
-					ready <- struct{}{}
 				})
 			}
-			for range sessions {
-				<-ready
-			}
-			for range sessions {
-				ready <- struct{}{}
-			}
-			for range sessions {
-				<-ready
-			}
+			ready.Wait()
+			close(begin)
+			done.Wait()
 			cancel()
 			wg.Wait()
 			for k, what := range []string{"append", "follow"} {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,21 +12,22 @@ import (
 )
 
 const (
-	living = time.Hour              // longer than any test
-	short  = 300 * time.Millisecond // an owner that does not beat is soon dead
+	living = time.Hour   // longer than any test
+	short  = time.Second // an owner that does not beat is soon dead, but not before it has begun
 )
 
 // joined are nodes whose owners n0, n1, … live for so long each.
 func joined(t testing.TB, n Nodes, ttls ...time.Duration) (stores []harness.Store, leasers []harness.Leaser) {
 	t.Helper()
 	node := n.Open(t)
-	for i, ttl := range ttls {
+	for range ttls {
 		st := node(t)
-		l := power[harness.Leaser](t, st)
-		if err := l.Join(t.Context(), name(i), ttl); err != nil {
+		stores, leasers = append(stores, st), append(leasers, power[harness.Leaser](t, st))
+	}
+	for i, l := range slices.Backward(leasers) { // the first lives the shortest
+		if err := l.Join(t.Context(), name(i), ttls[i]); err != nil {
 			t.Fatalf("join as %s: %v", name(i), err)
 		}
-		stores, leasers = append(stores, st), append(leasers, l)
 	}
 	return stores, leasers
 }
@@ -113,6 +115,9 @@ func aDeadOwnersSessionsAreTakenOver(t testing.TB, n Nodes) {
 	_, nodes := joined(t, n, short, living, living)
 	var old []harness.Lease
 	for _, id := range []harness.SessionID{"a", "b", "c"} {
+		if err := nodes[0].Beat(t.Context(), "n0"); err != nil {
+			t.Fatal(err)
+		}
 		old = append(old, mustClaim(t, nodes[0], "n0", id))
 	}
 	mustClaim(t, nodes[1], "n1", "d")

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { GorpStreamAccumulator } from "../node_modules/assistant-stream/dist/core/gorp/GorpStreamAccumulator.js";
-import { ApplyError, applyBatch } from "../src/apply.js";
+import { ApplyError, applyBatch, Draft } from "../src/apply.js";
 import type { DeltaMessage, DeltaOperation, StateMessage } from "../src/protocol.gen.js";
 import { Dice } from "./dice.js";
 
@@ -18,6 +18,19 @@ test("what no operation touches keeps its identity", () => {
   assert.equal(next.other, state.other);
   assert.notEqual(next.messages, state.messages);
   assert.equal(state.messages[1]!.content, "y");
+});
+
+test("a container is copied once, however many operations come", () => {
+  const draft = new Draft({ messages: [{ content: "" }, { content: "" }] });
+  draft.apply(append(["messages", "0", "content"], "a"));
+  const first = draft.root as { messages: object[] };
+  const list = first.messages;
+  const message = list[0];
+  draft.apply(append(["messages", "0", "content"], "b"));
+  draft.apply(append(["messages", "1", "content"], "c"));
+  assert.equal(draft.root, first);
+  assert.equal(first.messages, list);
+  assert.equal(list[0], message);
 });
 
 test("operations keep their values, even those that are changed right after", () => {

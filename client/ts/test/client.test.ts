@@ -170,6 +170,8 @@ test("after sleep the line is replaced at once", () => {
   s.socket().hb(4);
   s.host.advance(5_000);
   assert.equal(s.sockets.length, 2);
+  s.host.sleep(20_000); // shorter than the silence that is taken for death
+  assert.equal(s.sockets.length, 3);
 });
 
 test("a line that was quiet too long is replaced when the page is shown", () => {
@@ -207,6 +209,14 @@ test("a heartbeat behind events that show nothing costs one look", () => {
   assert.equal(s.client.getConnection().phase, "open");
 });
 
+test("a heartbeat that was explained once explains no other state", () => {
+  const s = stage();
+  s.socket().state(4).hb(6);
+  s.socket().state(5);
+  s.socket().hb(6);
+  assert.equal(s.sockets.length, 3);
+});
+
 test("a heartbeat or a delta from the past, and what does not fit, ask for everything", () => {
   for (const wrong of [
     (s: ReturnType<typeof stage>) => s.socket().hb(3),
@@ -222,6 +232,7 @@ test("a heartbeat or a delta from the past, and what does not fit, ask for every
     assert.equal(said(s.client), "a");
     s.host.advance(300);
     assert.equal(s.sockets.length, 2);
+    if (s.client.getConnection().phase === "stale") assert.equal(s.socket().query.get("since"), null);
     s.socket().state(9, { messages: streaming("all") });
     assert.equal(s.client.getConnection().phase, "open");
     assert.equal(said(s.client), "all");
@@ -300,6 +311,7 @@ test("a server that knows only S0 is served: no since, no silence, no acks", asy
   s.host.advance(14_000);
   assert.equal(s.client.getConnection().phase, "open");
   s.host.advance(60_000);
+  s.host.wake();
   assert.equal(s.sockets.length, 1);
   s.socket().break();
   s.host.advance(300);

@@ -81,6 +81,13 @@ test("a message that did not change is the same object, also through a batch", (
   assert.notEqual(after[2], before[2]);
 });
 
+test("another question or another error makes another message", () => {
+  const m = message({ status: "streaming", toolCalls: [call("c", 0, { status: "awaiting-approval" })] });
+  assert.notEqual(toThreadMessage(m, [asked]), toThreadMessage(m, [{ ...asked, requestId: "apr_2" }]));
+  const broken = message({ status: "error" });
+  assert.notEqual(toThreadMessage(broken), toThreadMessage(broken, [], "why"));
+});
+
 test("a window is the newest messages", () => {
   const messages = Array.from({ length: 120 }, (_, i) => message({ id: String(i) }));
   const list = toThreadMessages({ status: "idle", messages }, 50);

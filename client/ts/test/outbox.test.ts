@@ -131,6 +131,24 @@ test("a server that has no time is asked again after a second", async () => {
   }
 });
 
+test("a cancel that the server had no time for is not tried again", async () => {
+  const s = stage();
+  s.socket().state(1);
+  const sent = watch(s.client.send({ type: "cancel" }));
+  s.socket().refuse("cmd_1", "unavailable");
+  assert.equal(await sent.is(), "unavailable");
+});
+
+test("a second try that is late is none", async () => {
+  const s = stage();
+  s.socket().state(1);
+  const sent = watch(s.client.send({ type: "approve", toolCallId: "c" }));
+  s.socket().refuse("cmd_1", "unavailable");
+  s.host.sleep(40_000); // both timers are due, the second try's first
+  assert.equal(s.sockets.flatMap((x) => x.sent).length, 1);
+  assert.equal(await sent.is(), "expired");
+});
+
 test("what cannot be sent is refused at once", async () => {
   const s = stage();
   await assert.rejects(s.client.send(submit("é".repeat(600_000))), { code: "too_large" });

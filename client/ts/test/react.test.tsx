@@ -121,6 +121,9 @@ test("assistant-ui is fed the newest messages, and what people do becomes comman
   await act(async () => runtime!.thread.append("second"));
   assert.deepEqual(s.socket().sent.at(-1), { type: "resume", prompt: "second", sessionId: "ses_1", commandId: "cmd_2" });
 
+  await act(async () => runtime!.thread.append({ role: "user", content: [{ type: "text", text: "third" }], steer: true } as never));
+  assert.deepEqual(s.socket().sent.at(-1)!.type, "resume", "there is no turn to steer");
+
   const call = { id: "c", name: "bash", status: "awaiting-approval", at: 0, input: { command: "ls" } } as const;
   const asking = {
     status: "awaiting-approval" as const,
@@ -134,16 +137,16 @@ test("assistant-ui is fed the newest messages, and what people do becomes comman
   assert.ok(part.type === "tool-call" && part.approval?.id === "apr_1");
 
   await act(async () => runtime!.thread.append("left"));
-  assert.deepEqual(s.socket().sent.at(-1), { type: "steer", message: "left", commandId: "cmd_3" });
+  assert.deepEqual(s.socket().sent.at(-1), { type: "steer", message: "left", commandId: "cmd_4" });
   const answer = runtime!.thread.getMessageById("m1").getMessagePartByToolCallId("c");
   await act(async () => answer.respondToToolApproval({ approved: false, reason: "no" }));
-  assert.deepEqual(s.socket().sent.at(-1), { type: "deny", toolCallId: "c", requestId: "apr_1", reason: "no", commandId: "cmd_4" });
+  assert.deepEqual(s.socket().sent.at(-1), { type: "deny", toolCallId: "c", requestId: "apr_1", reason: "no", commandId: "cmd_5" });
   let posted = "";
   s.answers.push((path) => ((posted = new URL(path).pathname), Response.json({})));
   await act(async () => (await answer.respondToToolApproval({ optionId: "always" }), settle()));
   assert.equal(posted, "/approvals/apr_1");
   await act(async () => runtime!.thread.cancelRun());
-  assert.deepEqual(s.socket().sent.at(-1), { type: "cancel", commandId: "cmd_5" });
-  await act(async () => (s.socket().refuse("cmd_5", "not_running"), settle()));
+  assert.deepEqual(s.socket().sent.at(-1), { type: "cancel", commandId: "cmd_6" });
+  await act(async () => (s.socket().refuse("cmd_6", "not_running"), settle()));
   assert.deepEqual(errors, ["not_running"]);
 });

@@ -8,7 +8,6 @@ package postgrestest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -282,55 +280,4 @@ func (s *Server) Exec(t testing.TB, url, sql string, args ...any) {
 	if _, err := c.Exec(ctx, sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-}
-
-// Kill ends the server and every process of it at once, as a power failure
-// would if the disk kept what was flushed.
-func (s *Server) Kill(t testing.TB) {
-	t.Helper()
-	for _, pid := range s.pids() {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
-		}
-	}
-	s.guard.Close()
-}
-
-// RestartOn is Restart on a TCP port of this machine as well, with further
-// arguments.
-func (s *Server) RestartOn(t testing.TB, port int, args ...string) {
-	t.Helper()
-	s.port = port
-	s.args = append(s.args, append(args, "-c", "listen_addresses=127.0.0.1")...)
-	s.Restart(t)
-}
-
-// Restart starts a server again that was killed.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
-	os.Remove(filepath.Join(s.data(), "postmaster.pid")) // its processes are gone; another may have their number
-	if err := s.start(false); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// pids are the server's process and its children.
-func (s *Server) pids() (pids []int) {
-	lock, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
-	if err != nil {
-		return nil
-	}
-	first, _, _ := strings.Cut(string(lock), "\n")
-	main, err := strconv.Atoi(first)
-	if err != nil {
-		return nil
-	}
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
-	pids = append(pids, main)
-	for child := range strings.FieldsSeq(string(children)) {
-		if pid, err := strconv.Atoi(child); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }

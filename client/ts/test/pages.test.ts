@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Http } from "../src/http.js";
+import { EventPages, MessagePages } from "../src/pages.js";
+
+/** A server with a log of n events, whose pages may be short, and the requests it got. */
+function log(n: () => number, page = 1000) {
+  const asked: string[] = [];
+  const http = new Http({ url: "http://server.test", token: "hk_x" }, async (url, init) => {
+    const { pathname, searchParams: q } = new URL(url);
+    assert.equal((init.headers as Record<string, string>)["authorization"], "Bearer hk_x");
+    asked.push(`${q.get("after")}+${q.get("limit")}`);
+    const after = Number(q.get("after"));
+    const last = Math.min(n(), after + Math.min(page, Number(q.get("limit"))));
+    const events = Array.from({ length: Math.max(0, last - after) }, (_, i) => ({ seq: after + i + 1, of: pathname }));
+    return Response.json({ session_id: "s", events, ...(last < n() && { next_cursor: String(last) }) });
+  });
+  return { http, asked };
+}
+
+const seqs = (list: readonly { seq: number }[]) => list.map((e) => e.seq);
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+test("a page of the log is fetched once", async () => {
+  const { http, asked } = log(() => 1000);
+  const pages = new EventPages(http, () => "s");
+  assert.deepEqual(seqs(await pages.window(150, 450)), range(150, 450));
+  assert.deepEqual(asked, ["0+200", "200+200", "400+200"]);
+  assert.deepEqual(seqs(await pages.window(10, 600)), range(10, 600));
+  assert.deepEqual(seqs(pages.peek(390, 410)), range(390, 410));
+  assert.equal(asked.length, 3);
+  await Promise.all([pages.window(601, 700), pages.window(650, 800)]);
+  assert.equal(asked.length, 4);
+});
+
+test("the end of the log is asked for again, and only what is new", async () => {
+  let n = 250;
+  const { http, asked } = log(() => n);
+  const pages = new EventPages(http, () => "s");
+  assert.deepEqual(seqs(await pages.window(201, 300)), range(201, 250));
+  n = 260;
+  assert.deepEqual(seqs(await pages.window(201, 300)), range(201, 260));
+  assert.deepEqual(asked, ["200+200", "250+150"]);
+});
+
+test("short pages are put together", async () => {
+  const { http, asked } = log(() => 500, 70);
+  assert.deepEqual(seqs(await new EventPages(http, () => "s").window(1, 200)), range(1, 200));
+  assert.deepEqual(asked, ["0+200", "70+130", "140+60"]);
+});
+
+test("another session has other pages", async () => {
+  const { http } = log(() => 10);
+  let id = "a";
+  const pages = new EventPages(http, () => id);
+  await pages.window(1, 10);
+  id = "b";
+  assert.deepEqual(pages.peek(1, 10), []);
+  assert.equal((await pages.window(1, 1) as unknown as { of: string }[])[0]!.of, "/sessions/b/events");
+});
+
+test("without a session there is nothing to read", async () => {
+  const { http } = log(() => 10);
+  await assert.rejects(new EventPages(http, () => undefined).list(), { code: "not_found" });
+  await assert.rejects(new MessagePages(http, () => undefined).range(0, 1), { code: "not_found" });
+});
+
+test("a problem document is an error with its code, and what is none has its status", async () => {
+  const answers = [Response.json({ code: "corrupt", detail: "damaged" }, { status: 500 }), new Response("?", { status: 404 }), new Response("not JSON")];
+  const http = new Http({ url: "http://server.test" }, async () => answers.shift()!);
+  await assert.rejects(http.get("x"), { code: "corrupt", message: "damaged" });
+  await assert.rejects(http.get("x"), { code: "not_found" });
+  await assert.rejects(http.get("x"), { code: "network" });
+});
