@@ -23,9 +23,9 @@ const nativeCalls = 10
 // that says a word, and one that runs a command ten times, one after the other.
 func nativeScript() string {
 	var b strings.Builder
-	for _, t := range []struct{ tool, args string }{{"bash", `{"command":"true"}`}, {"exec_command", `{"cmd":"true"}`}, {"Bash", `{"command":"true"}`}} {
+	for _, t := range []struct{ tool, args string }{{"bash", `{"command":"true %d"}`}, {"exec_command", `{"cmd":"true %d"}`}, {"Bash", `{"command":"true %d"}`}} {
 		for i := range nativeCalls {
-			fmt.Fprintf(&b, "when user \"[[ten]]\" and step %d and tool %s\n  call %s %s\n", i+1, t.tool, t.tool, t.args)
+			fmt.Fprintf(&b, "when user \"[[ten]]\" and step %d and tool %s\n  call %s %s\n", i+1, t.tool, t.tool, fmt.Sprintf(t.args, i)) // alike, they would be going in circles
 		}
 	}
 	return b.String() + "else\n  say Done.\n"
@@ -169,7 +169,11 @@ func oursDriver(tb testing.TB, server *modeltest.Server) driver {
 	}
 	return driver{"ours", func(prompt string) {
 		a.send(stdioTurn(id, prompt))
-		a.until(`"turn.completed"`)
+		for line := ""; !strings.Contains(line, `"turn.completed"`); {
+			if line = string(a.until(`"method":"turn.`)); strings.Contains(line, `"turn.error"`) {
+				tb.Fatal(line)
+			}
+		}
 	}, a.cpu}
 }
 
@@ -217,6 +221,8 @@ func claudeDriver(tb testing.TB, server *modeltest.Server) (driver, string) {
 	tb.Cleanup(a.end)
 	return driver{"claude", func(prompt string) {
 		a.send(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":%q}]}}`, prompt))
-		a.until(`"type":"result"`)
+		a.wait()
+		for !bytes.Contains(a.line(), []byte(`"type":"result"`)) { // which may stand anywhere in it
+		}
 	}, a.cpu}, ""
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"harness"
+	"harness/custody"
 	"harness/egress"
 	"harness/engine/acp"
 	"harness/engine/claude"
@@ -173,7 +174,8 @@ func (h *housing) wayOut(ctx context.Context, provider string, notice harness.Sa
 	if w.self, err = os.Executable(); err != nil {
 		return nil, err
 	}
-	if w.dir, err = os.MkdirTemp("", "hx"); err != nil { // short: a socket's path has 108 bytes
+	sweepSockets()
+	if w.dir, err = os.MkdirTemp("", fmt.Sprintf("hx-%d-", os.Getpid())); err != nil { // short: a socket's path has 108 bytes
 		return nil, err
 	}
 	network, address := "tcp", "127.0.0.1:0"
@@ -194,6 +196,21 @@ func (h *housing) wayOut(ctx context.Context, provider string, notice harness.Sa
 		}
 	})
 	return w, nil
+}
+
+// sweepSockets removes what processes that were killed left of their ways out.
+func sweepSockets() {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "hx-*-*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range left {
+		var pid int
+		if _, err := fmt.Sscanf(filepath.Base(dir), "hx-%d-", &pid); err != nil || custody.Ref(pid).Started != 0 {
+			continue
+		}
+		_ = os.RemoveAll(dir) // another's stays
+	}
 }
 
 // address is where a process finds it.

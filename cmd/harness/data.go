@@ -24,7 +24,7 @@ type where struct{ data, store *string }
 func (f *flags) where() where {
 	return where{
 		data:  f.String("data", dataHome(f.p.getenv), "`DIR` that holds the database"),
-		store: f.String("store", "sqlite", "`STORE` that keeps the sessions: "+names(stores)+"; STORE:PATH for a place outside --data"),
+		store: f.String("store", "sqlite", "`STORE` of sessions: "+names(stores)+"; STORE:PLACE elsewhere"),
 	}
 }
 

@@ -40,7 +40,7 @@ type housing struct {
 func (f *flags) housing() *housing {
 	return &housing{
 		token:  f.String("runner-token", "", "where the token of the runner at --engine URL is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
-		most:   f.Int("max-runners", remoteengine.MaxRunners, "`N` processes of --engine runner:ENGINE that are kept for their sessions' next turns; the least recently used go first"),
+		most:   f.Int("max-runners", remoteengine.MaxRunners, "how many processes of runner:ENGINE are kept warm (`N`); the least recently used go first"),
 		source: f.p.secret,
 
 		program: f.p, brain: f.brain(), fence: f.fence(),

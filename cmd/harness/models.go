@@ -48,7 +48,7 @@ type brain struct {
 
 func (f *flags) brain() *brain {
 	b := &brain{keys: new(pairs), urls: new(pairs)}
-	b.model = f.String("model", "auto", "`MODEL` to ask: PROVIDER/NAME of anthropic, openai or chat, or offline; commas to fall back; auto: who has a key")
+	b.model = f.String("model", "auto", "`MODEL`: anthropic/NAME, openai/NAME, chat/NAME, offline; more with commas to fall back")
 	f.Var(b.keys, "key", "where a provider's key is, as anthropic=file:PATH (`PROVIDER=SOURCE`; repeatable); else in its variable")
 	f.Var(b.urls, "model-url", "another server for a provider (`PROVIDER=URL`; repeatable), such as chat=http://127.0.0.1:11434/v1")
 	b.pace = f.Duration("pace", 25*time.Millisecond, "time that a word of the offline model takes")

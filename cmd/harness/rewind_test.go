@@ -147,6 +147,9 @@ func (g *garden) holds(first int, more map[string]string) {
 		g.t.Fatal(err)
 	}
 	for _, e := range entries {
+		if e.Name() == ".harness" { // an engine's own
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(g.dir, e.Name()))
 		if got := strings.TrimSpace(string(text)); err != nil || want[e.Name()] != got || got == "" {
 			g.t.Errorf("%s holds %q, want %q; %v", e.Name(), got, want[e.Name()], err)

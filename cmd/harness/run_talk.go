@@ -17,6 +17,7 @@ type talk struct {
 	skip   string          // the item of the prompt that the person has just typed
 	said   map[string]*say // assistant messages that are not complete
 	mine   map[string]bool // questions that we answer
+	below  map[string]bool // threads that work for this one
 	answer func(q question) (reply string, ok bool)
 }
 
@@ -24,7 +25,7 @@ type talk struct {
 type say struct{ text, thoughts strings.Builder }
 
 func newTalk(p *peer, t *transcript) *talk {
-	return &talk{peer: p, t: t, said: map[string]*say{}, mine: map[string]bool{}}
+	return &talk{peer: p, t: t, said: map[string]*say{}, mine: map[string]bool{}, below: map[string]bool{}}
 }
 
 // told are the params of any notification, as far as they are shown.
@@ -32,6 +33,7 @@ type told struct {
 	ThreadID, TurnID, ItemID, RequestID string
 	Type, Delta, Status, Error, Reason  string
 	Reasoning                           bool
+	Spawned                             string `json:"spawnedThreadId"`
 	Item                                *told
 	Data                                json.RawMessage
 	Time                                struct{ Started, Completed int64 }
@@ -68,13 +70,21 @@ func (k *talk) hear(m message, now time.Time) (*told, error) {
 	if n.Item != nil {
 		n.ItemID, n.TurnID, n.ThreadID, n.Type, n.Data = n.Item.ItemID, n.Item.TurnID, n.Item.ThreadID, n.Item.Type, n.Item.Data
 	}
-	if n.ThreadID != k.thread && k.thread != "" {
+	below := k.below[n.ThreadID]
+	if n.ThreadID != k.thread && k.thread != "" && !below {
 		return nil, nil
 	}
 	if n.Type != "artifact" && n.Data != nil {
 		if err := json.Unmarshal(n.Data, &n.data); err != nil {
 			return nil, fmt.Errorf("%s: %w", clean(m.Method, 40), err)
 		}
+	}
+	if m.Method == "thread.spawned" {
+		k.descend(n.Spawned)
+	}
+	if below { // of what helpers do, only what somebody must decide is shown
+		k.hearBelow(m.Method, &n, now)
+		return nil, nil
 	}
 	switch m.Method {
 	case "turn.started":
@@ -178,7 +188,7 @@ func (k *talk) completed(n *told, now time.Time) {
 }
 
 func (k *talk) requested(n *told) {
-	q := question{id: n.RequestID, call: n.Tool.CallID, tool: n.Tool.Name, text: n.Metadata.Description, reason: n.Metadata.Reason,
+	q := question{id: n.RequestID, thread: n.ThreadID, call: n.Tool.CallID, tool: n.Tool.Name, text: n.Metadata.Description, reason: n.Metadata.Reason,
 		input: n.Metadata.Input, always: true}
 	k.t.ask(q)
 	if k.answer == nil {
@@ -196,7 +206,7 @@ func (k *talk) decide(q question, reply string) {
 		return
 	}
 	k.mine[q.id] = true
-	k.call("approval.respond", map[string]any{"requestId": q.id, "threadId": k.thread, "decision": reply}, func(_ json.RawMessage, f *fault) {
+	k.call("approval.respond", map[string]any{"requestId": q.id, "threadId": q.thread, "decision": reply}, func(_ json.RawMessage, f *fault) {
 		if f != nil {
 			delete(k.mine, q.id)
 		}

@@ -141,7 +141,6 @@ func TestTheFilesOfARunnerAreTakenBackWithoutAServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%+v", f)
 		if over = f.Type.Ends(); f.Type == protocol.Asked {
 			if err := c.Decide(t.Context(), "r1", f.ToolUseID, protocol.Answer{Decision: harness.Decision{Verdict: harness.Allow}}); err != nil {
 				t.Fatal(err)

@@ -23,7 +23,7 @@ type fence struct {
 
 func (f *flags) fence() fence {
 	return fence{
-		name:    f.String("sandbox", sandbox.Auto, "`SANDBOX` for processes: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX for no less"),
+		name:    f.String("sandbox", sandbox.Auto, "`SANDBOX`: auto, bwrap, landlock, local (none), docker:IMAGE; required:SANDBOX for no less"),
 		read:    f.String("sandbox-read", "", "what processes may read and execute beside the workspace and the system, `PATH` with commas"),
 		network: f.Bool("sandbox-network", false, "let processes use the network"),
 	}

@@ -129,7 +129,7 @@ I will.
     ·[2Jtwo
     You said so.
   → rejected by another client
-✗ edit {"path":"a","text":"\u001b[2Jb"}  0.0s
+✗ edit a text=·[2Jb  0.0s
   denied
 
 Done.

@@ -9,9 +9,9 @@ import (
 
 // question is an approval that somebody must give or refuse.
 type question struct {
-	id, call, tool, text, reason string
-	input                        json.RawMessage
-	always                       bool // "always" is an answer
+	id, thread, call, tool, text, reason string
+	input                                json.RawMessage
+	always                               bool // "always" is an answer
 }
 
 // ask shows all of a question: nobody should agree to what was cut away.

@@ -106,7 +106,11 @@ func (t *transcript) toolEnds(id, status, output, failure string, took time.Dura
 }
 
 func (r *toolRun) title() row {
-	return row{{bold, r.name}, {normal, " " + gist(r.input)}}
+	title := row{{bold, r.name}}
+	if g := gist(r.input); g != "" {
+		title = append(title, piece{normal, " " + g})
+	}
+	return title
 }
 
 // change is the beginning of what the call changed.

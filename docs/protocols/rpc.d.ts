@@ -316,6 +316,13 @@ export interface ThreadRewindResult {
   safety?: string;
 }
 
+export interface ThreadSpawned {
+  threadId: string;
+  spawnedThreadId: string;
+  task: string;
+  seq: number;
+}
+
 export interface ThreadSubscribeParams {
   threadId: string;
   after?: number;
@@ -438,6 +445,7 @@ export interface Methods {
 
 export interface Notifications {
   "thread.created": ThreadCreated;
+  "thread.spawned": ThreadSpawned;
   "turn.started": TurnStarted;
   "turn.completed": TurnEnded;
   "turn.error": TurnEnded;

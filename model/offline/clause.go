@@ -25,7 +25,11 @@ func clauses(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		line = bullet.ReplaceAllString(strings.TrimRight(line, "\n"), "")
 		for _, s := range sentence.Split(line, -1) {
-			for _, c := range splitJoints(s) {
+			joints := splitJoints(s)
+			if planned.MatchString(s) { // its items are not steps of ours
+				joints = []string{s}
+			}
+			for _, c := range joints {
 				if c = strip(c); c != "" {
 					all = append(all, c)
 				}
@@ -34,6 +38,9 @@ func clauses(text string) (all []string) {
 	}
 	return all
 }
+
+// planned begins a list of things to do.
+var planned = regexp.MustCompile(`(?i)^\s*(?:plan|todos?|(?:make|write) a (?:plan|todo list))(?: for| of| with)?:`)
 
 // splitJoints splits where a joint is followed by a verb we know.
 func splitJoints(s string) (parts []string) {

@@ -94,7 +94,7 @@ func TestEachKindOfRequestCallsItsTool(t *testing.T) {
 		{"ask: which colour? then say thanks", "ask", "thanks"},
 		{"delegate to a subagent: count the files", "task", "came back"},
 		{"have a helper read notes.txt", "task", "came back"},
-		{"plan: read, think, write", "todo", "plan"},
+		{"plan: read, think, write", "todo", "I wrote down the plan."},
 		{"remember that I like blue", "memory", "remember"},
 		{"fetch https://example.test/a", "fetch", "fetched"},
 		{"think about cats, then say hello", "", "hello"},

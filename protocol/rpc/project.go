@@ -126,13 +126,17 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source, pl.RuleID})
 	case *harness.Artifact:
 		t.whole(harness.ItemID(pl.ArtifactID), "artifact", artifactData{pl.ArtifactID, pl.ArtifactType, pl.Title, pl.URI, pl.Size, pl.SHA256, pl.Metadata})
+	case *harness.SubagentEvent:
+		if pl.Status == harness.SubagentRunning && pl.Tally == nil {
+			t.say("thread.spawned", threadSpawned{p.thread, harness.SessionID(pl.AgentID), pl.Task, e.Seq})
+		}
 	case *harness.Usage:
 		p.usage = new(usage(*pl))
 	case *harness.TurnEnd:
 		t.end(pl)
 	case *harness.Session, *harness.SessionCheckpoint, *harness.HookEvent, *harness.TurnStartTools, *harness.ToolBatch, *harness.ToolSelected,
 		*harness.ToolValidationError, *harness.ContextWarning, *harness.ContextCompacted, *harness.StepProgress, *harness.Retrieval,
-		*harness.Antahkarana, *harness.PolicyDecision, *harness.SandboxNotice, *harness.TransportDiagnostic, *harness.SubagentEvent,
+		*harness.Antahkarana, *harness.PolicyDecision, *harness.SandboxNotice, *harness.TransportDiagnostic,
 		*harness.Rewound, *harness.Completed, *harness.Failure, *harness.HealthSnapshot, *harness.Unknown:
 		// S4 has no word for these.
 	}

@@ -12,6 +12,7 @@ var notifications = []struct {
 	params reflect.Type
 }{
 	{"thread.created", reflect.TypeFor[threadCreated]()},
+	{"thread.spawned", reflect.TypeFor[threadSpawned]()},
 	{"turn.started", reflect.TypeFor[turnStarted]()},
 	{"turn.completed", reflect.TypeFor[turnEnded]()},
 	{"turn.error", reflect.TypeFor[turnEnded]()},

@@ -56,6 +56,12 @@ type (
 		Title    string            `json:"title"`
 		Seq      harness.Seq       `json:"seq"`
 	}
+	threadSpawned struct {
+		ThreadID harness.SessionID `json:"threadId"`
+		Spawned  harness.SessionID `json:"spawnedThreadId"`
+		Task     string            `json:"task"`
+		Seq      harness.Seq       `json:"seq"`
+	}
 	turnStarted struct {
 		TurnID   harness.TurnID    `json:"turnId"`
 		ThreadID harness.SessionID `json:"threadId"`

@@ -11,6 +11,7 @@
 // run says is kept in a file until it is acknowledged or the next run begins, so
 // nobody needs to listen; a client that does not read slows nothing down; what a
 // client asks twice under one key happens once. It knows nothing of a session
-// but what the query says, and keeps nothing between runs. What it keeps does
-// not survive the machine, and neither do runs.
+// but what the query says, and keeps nothing between runs but, where it can, the
+// files as they were before each. Runs do not survive the machine, and neither
+// does what they said.
 package runner

@@ -1,49 +1,16 @@
 import { ApplyError, Draft } from "./apply.js";
 import { type Backoff, defaultBackoff, wait } from "./backoff.js";
-import { baseOf, type Endpoint, protocols, socketUrl } from "./endpoint.js";
+import { baseOf, protocols, socketUrl } from "./endpoint.js";
 import { HarnessError } from "./errors.js";
 import { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
 import type { ApprovalAnswer, Snapshot } from "./http.gen.js";
-import { type Fetch, Http } from "./http.js";
+import { Http } from "./http.js";
 import { Line } from "./line.js";
+import type { Connection, HarnessOptions } from "./options.js";
 import { type Ack, Outbox, type Pending } from "./outbox.js";
-import { EventPages, MessagePages } from "./pages.js";
+import { EventPages } from "./pages-events.js";
+import { MessagePages } from "./pages-messages.js";
 import type { DeltaMessage, HarnessCommand, HarnessState, ServerMessage, StateMessage } from "./protocol.gen.js";
-
-/** Which session, of which server, and how. */
-export interface HarnessOptions extends Endpoint {
-  /** This session. Without it the user's default one; without a user a new one. */
-  readonly sessionId?: string | undefined;
-  readonly userId?: string | undefined;
-  /** Only the newest messages, at least so many; older ones are in {@link HarnessClient.messages}. */
-  readonly window?: number | undefined;
-  /** When changes show: before the next paint, or at once. */
-  readonly schedule?: "frame" | "sync";
-  readonly backoff?: Partial<Backoff>;
-  /** How long a command may wait for its acknowledgement, in ms; 30 s unless given. */
-  readonly commandLifetime?: number;
-  /** After so many ms without a word the line is taken for dead; the server's heart beats every 10 s. */
-  readonly silence?: number;
-  /** Hears of refusals that belong to no command. */
-  readonly onError?: (e: HarnessError) => void;
-  readonly WebSocket?: SocketClass;
-  readonly fetch?: Fetch;
-  readonly host?: Host;
-}
-
-/**
- * Where the connection stands. `open`: the state is what the server has, up to
- * the time that a frame takes. `stale`: nothing was heard for longer than a
- * heartbeat, or something did not fit. `closed` is for good, with a reason.
- */
-export interface Connection {
-  readonly phase: "connecting" | "open" | "stale" | "reconnecting" | "closed";
-  /** When this phase began, in ms. */
-  readonly since: number;
-  /** Attempts in vain since the line was last up. */
-  readonly attempt: number;
-  readonly reason?: HarnessError;
-}
 
 /** A state frame that is not shown for a while is no reason to wait for it: so many operations are applied at once. */
 const maxQueued = 5_000;

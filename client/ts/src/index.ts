@@ -1,13 +1,15 @@
 export { ApplyError, applyBatch, Draft } from "./apply.js";
 export type { Backoff } from "./backoff.js";
-export { HarnessClient, type Connection, type HarnessOptions } from "./client.js";
+export { HarnessClient } from "./client.js";
 export * from "./convert.js";
 export type { Endpoint } from "./endpoint.js";
 export { type ErrorCode, HarnessError } from "./errors.js";
 export { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
 export type * as http from "./http.gen.js";
 export { type Fetch, Http } from "./http.js";
+export type { Connection, HarnessOptions } from "./options.js";
 export type { Ack, Pending } from "./outbox.js";
-export { type EventFilter, EventPages, fromHttp, MessagePages } from "./pages.js";
+export { type EventFilter, EventPages } from "./pages-events.js";
+export { fromHttp, MessagePages } from "./pages-messages.js";
 export type * from "./protocol.gen.js";
 export { until } from "./until.js";

@@ -1,8 +1,9 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
-import { type Connection, HarnessClient, type HarnessOptions } from "./client.js";
+import { HarnessClient } from "./client.js";
 import type { HarnessError } from "./errors.js";
 import type { Event } from "./http.gen.js";
+import type { Connection, HarnessOptions } from "./options.js";
 import type { Ack, Pending } from "./outbox.js";
 import type { HarnessCommand, HarnessMessage, HarnessState } from "./protocol.gen.js";
 

@@ -170,7 +170,7 @@ test("after sleep the line is replaced at once", () => {
   s.socket().hb(4);
   s.host.advance(5_000);
   assert.equal(s.sockets.length, 2);
-  s.host.sleep(20_000); // shorter than the silence that is taken for death
+  s.host.sleep(18_000); // shorter than the silence that is taken for death
   assert.equal(s.sockets.length, 3);
 });
 

@@ -1,5 +1,6 @@
-import { HarnessClient, type HarnessOptions } from "../src/client.js";
+import { HarnessClient } from "../src/client.js";
 import type { Host, Socket } from "../src/host.js";
+import type { HarnessOptions } from "../src/options.js";
 import type { HarnessState, ServerMessage } from "../src/protocol.gen.js";
 
 /** FakeHost is a place where time passes only when a test says so. */

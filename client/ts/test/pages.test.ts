@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Http } from "../src/http.js";
-import { EventPages, MessagePages } from "../src/pages.js";
+import { EventPages } from "../src/pages-events.js";
+import { MessagePages } from "../src/pages-messages.js";
 
 /** A server with a log of n events, whose pages may be short, and the requests it got. */
 function log(n: () => number, page = 1000) {
@@ -41,6 +42,7 @@ test("the end of the log is asked for again, and only what is new", async () => 
   assert.deepEqual(seqs(await pages.window(201, 300)), range(201, 250));
   n = 260;
   assert.deepEqual(seqs(await pages.window(201, 300)), range(201, 260));
+  assert.deepEqual(seqs(await pages.window(205, 240)), range(205, 240));
   assert.deepEqual(asked, ["200+200", "250+150"]);
 });
 

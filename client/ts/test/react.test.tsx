@@ -121,7 +121,7 @@ test("assistant-ui is fed the newest messages, and what people do becomes comman
   await act(async () => runtime!.thread.append("second"));
   assert.deepEqual(s.socket().sent.at(-1), { type: "resume", prompt: "second", sessionId: "ses_1", commandId: "cmd_2" });
 
-  await act(async () => runtime!.thread.append({ role: "user", content: [{ type: "text", text: "third" }], steer: true } as never));
+  await act(async () => (runtime!.thread.composer.setText("third"), runtime!.thread.composer.send({ steer: true })));
   assert.deepEqual(s.socket().sent.at(-1)!.type, "resume", "there is no turn to steer");
 
   const call = { id: "c", name: "bash", status: "awaiting-approval", at: 0, input: { command: "ls" } } as const;

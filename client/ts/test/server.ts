@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 
-import { HarnessClient, type HarnessOptions } from "../src/client.js";
+import { HarnessClient } from "../src/client.js";
+import type { HarnessOptions } from "../src/options.js";
 import type { HarnessState } from "../src/protocol.gen.js";
 import { until } from "../src/until.js";
 
