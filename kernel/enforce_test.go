@@ -155,7 +155,11 @@ func TestAStuckAgentIsStopped(t *testing.T) {
 					r.submit("go")
 					st := r.held()
 					pass(time.Minute) // nothing more is taken
-					if n := r.count(s.kind); n != s.at {
+					late := 0
+					if s.kind == "usage" { // what was under way may still say what it cost
+						late = 1
+					}
+					if n := r.count(s.kind); n < s.at || n > s.at+late {
 						t.Errorf("stopped with %s number %d, want %d; %s", s.kind, n, s.at, r.story())
 					}
 					at := r.judged().Policy.Enforcement

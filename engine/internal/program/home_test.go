@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"harness"
 	"harness/engine/internal/program"
 )
 
@@ -80,6 +81,42 @@ func TestABranchGetsACopyOfWhatItsParentHas(t *testing.T) {
 	for name, want := range map[string]string{"a": "ses_2", "b": "b"} {
 		if b, err := os.ReadFile(filepath.Join(child.Path, "sessions", "2026", name)); err != nil || string(b) != want {
 			t.Errorf("%s is %q, %v; want %q", name, b, err, want)
+		}
+	}
+}
+
+// TestALinkToAnotherSessionIsNotFollowed: what a program leaves in its home does
+// not lead a branch of it to somebody else's conversation.
+func TestALinkToAnotherSessionIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	homes := map[harness.SessionID]*program.Home{}
+	for _, id := range []harness.SessionID{"ses_1", "ses_2", "ses_3"} {
+		h, err := program.OpenHome(state, t.TempDir(), "x", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		homes[id] = h
+	}
+	secret := filepath.Join(homes["ses_3"].Path, "sessions")
+	if err := os.Mkdir(secret, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(secret, "secret"), []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{secret, "../ses_3/sessions"} {
+		link := filepath.Join(homes["ses_1"].Path, "sessions")
+		if err := os.RemoveAll(link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		_ = homes["ses_2"].Adopt("ses_1", "sessions") // it may refuse, or copy nothing
+		if _, err := os.Stat(filepath.Join(homes["ses_2"].Path, "sessions", "secret")); err == nil {
+			t.Errorf("a link to %s was followed", to)
 		}
 	}
 }
