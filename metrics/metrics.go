@@ -29,6 +29,7 @@ type Source struct {
 // Meter counts. It may be used concurrently.
 type Meter struct {
 	registry *prometheus.Registry
+	handler  http.Handler
 	events   *prometheus.CounterVec
 	append   prometheus.Histogram
 	failed   prometheus.Counter
@@ -56,18 +57,17 @@ func New(src Source) *Meter {
 		decided: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_approvals_decided_total", Help: "Approvals that were decided, by verdict and by who decided."}, []string{"verdict", "source"}),
 		turns:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_turns_total", Help: "Turns that ended, by how."}, []string{"status"}),
 		tokens:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_model_tokens_total", Help: "Tokens that models read and wrote."}, []string{"direction"}),
+		tripped: prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_budgets_tripped_total", Help: "Times that a session's health policy held it."}),
 		cost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_model_cost_usd_total", Help: "What that cost, as far as prices are known."}),
 	}
-	m.tripped = prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_budgets_tripped_total", Help: "Times that a session's health policy held it."})
 	m.registry.MustRegister(m.tripped, m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	return m
 }
 
-// ServeHTTP tells everything in Prometheus's text format.
-func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}).ServeHTTP(w, r)
-}
+// ServeHTTP tells everything in Prometheus's text format, to a few at a time.
+func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
 
 // Committed hears of every commit and how it went.
 func (m *Meter) Committed(c harness.Commit, took time.Duration, err error) {

@@ -53,7 +53,7 @@ func TestTheWalkWithCurlWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "--data", t.TempDir())
+	p := start(t, "--data", t.TempDir(), "--engine", "script")
 	sh := exec.Command("bash")
 	sh.Dir = t.TempDir()
 	sh.Env = append(os.Environ(), "H="+p.http, "TOKEN="+p.token)

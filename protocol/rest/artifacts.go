@@ -27,7 +27,7 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, p *onArtifact,
 		return err
 	}
 	if _, err := s.row(r.Context(), id, ""); err != nil {
-		return fmt.Errorf("artifact %q: %w", p.ID, harness.ErrNotFound)
+		return fmt.Errorf("artifact %q: %w", p.ID, err)
 	}
 	if s.opts.Shelf == nil {
 		return fmt.Errorf("this server keeps no content of artifacts: %w", harness.ErrNotFound)
@@ -42,7 +42,6 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, p *onArtifact,
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "private, max-age=31536000, immutable") // its name says what is in it
 	size, err := content.Seek(0, io.SeekEnd)
 	if err == nil {
 		_, err = content.Seek(0, io.SeekStart)
