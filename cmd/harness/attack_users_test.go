@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"harness"
+	"harness/artifact"
 	"harness/gateway"
 )
 
@@ -49,6 +51,9 @@ func (h *house) estate(t testing.TB) (e estate) {
 // absentID is a session that nobody has.
 const absentID = "ses_06g00000000000000000000000"
 
+// drawn is what ada's session has made, as if it were that of another id.
+var drawn = harness.NewArtifact("ses_x", "diff", "", []byte("hers"))
+
 // ofSession are the operations of HTTP on one session; {id} is its id.
 var ofSession = []ask{
 	{method: "GET", path: "/chat/sessions/{id}"},
@@ -61,6 +66,8 @@ var ofSession = []ask{
 	{method: "GET", path: "/sessions/{id}/state?at=1"},
 	{method: "GET", path: "/sessions/{id}/export"},
 	{method: "HEAD", path: "/sessions/{id}/export"},
+	{method: "GET", path: "/sessions/{id}/processes"},
+	{method: "GET", path: strings.Replace(drawn.URI, "ses_x", "{id}", 1)},
 	{method: "POST", path: "/chat/sessions/{id}/turns", body: `{"prompt":"attack"}`},
 	{method: "POST", path: "/chat/sessions/{id}/branch", body: `{}`},
 	{method: "POST", path: "/chat/sessions/{id}/branch", body: `{"from_event_id":"{id}.1"}`},
@@ -89,6 +96,17 @@ func TestNeitherUserFindsTheOther(t *testing.T) {
 	h := newHouse(t)
 	e := h.estate(t)
 	mine := h.session(t, "bob", "hello")
+	shelf, err := artifact.Open(filepath.Join(h.dir, "artifacts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shelf.Close()
+	if err := shelf.Put(t.Context(), strings.Replace(drawn.ArtifactID, "ses_x", e.id, 1), drawn.Content); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.send(t, ask{as: "ada", method: "GET", path: strings.Replace(drawn.URI, "ses_x", e.id, 1)}); got.status != 200 || got.body != "hers" {
+		t.Errorf("ada gets %d %s", got.status, got.body)
+	}
 	h.settled(t)
 	documented := map[string]bool{}
 	for _, r := range routesOf(t) {

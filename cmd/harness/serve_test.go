@@ -96,7 +96,7 @@ func TestServeRefusesMistakesOnItsCommandLine(t *testing.T) {
 		{[]string{"--addr", "127.0.0.1"}, 1, []string{"address 127.0.0.1", "missing port"}},
 		{[]string{"--cwd", filepath.Join(dir, "missing")}, 1, []string{"--cwd", "missing: no such file"}},
 		{[]string{"--cwd", file}, 1, []string{"--cwd", "is not a directory"}},
-		{[]string{"--store", "tape:0"}, 1, []string{"--store tape:0", "memory, sqlite"}},
+		{[]string{"--store", "tape:0"}, 1, []string{"--store tape:0", "memory, postgres, postgresql, sqlite"}},
 		{[]string{"--engine", "steam"}, 1, []string{"--engine steam", "script"}},
 		{[]string{"--engine", "script:" + filepath.Join(dir, "missing")}, 1, []string{"missing: no such file"}},
 		{[]string{"--engine", "script:" + bad}, 1, []string{"bad.script", "line 3", "frobnicate"}},
