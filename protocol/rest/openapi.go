@@ -73,10 +73,17 @@ func OpenAPI(version string) []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(object{
-		"openapi":    "3.1.0",
-		"info":       object{"title": "Harness", "version": version, "description": "Durable agent sessions over HTTP. docs/protocols/http.md tells the rest."},
-		"paths":      paths,
-		"components": object{"schemas": declared},
+		"openapi":  "3.1.0",
+		"info":     object{"title": "Harness", "version": version, "description": "Durable agent sessions over HTTP. docs/protocols/http.md tells the rest."},
+		"paths":    paths,
+		"security": []any{object{"token": []any{}}, object{"login": []any{}}},
+		"components": object{
+			"schemas": declared,
+			"securitySchemes": object{
+				"token": object{"type": "http", "scheme": "bearer", "description": "of the data directory, or made by harness token add"},
+				"login": object{"type": "apiKey", "in": "cookie", "name": "harness_7717", "description": "of a browser that followed a login URL; the name ends with the server's port, and begins with __Host- under TLS"},
+			},
+		},
 	})
 	if err != nil {
 		panic("rest: describe: " + err.Error())
@@ -113,6 +120,10 @@ func (o *route) describe(set *shape.Set, schemas shape.Schema, refusal object) o
 	}
 	for status, codes := range o.refusals() {
 		answers[strconv.Itoa(status)] = object{"description": "code " + strings.Join(codes, ", "), "content": object{mediaProblem: object{"schema": refusal}}}
+	}
+	answers["default"] = object{
+		"description": "refused before it is served: 401 unauthenticated, 403 forbidden, 404 for another's session, 421 another host, 429 too_many_requests; docs/security.md has all of them",
+		"content":     object{mediaProblem: object{"schema": refusal}},
 	}
 	d := object{"operationId": o.id, "summary": o.summary, "parameters": params, "responses": answers}
 	if o.body != nil {
