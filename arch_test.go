@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"engine/native/*": {".", "tool"},
 	// Engines for programs that speak JSON-RPC keep and hear them in the same way.
 	"engine/codex":            {".", "engine/internal/*"},
+	"engine/claude":           {".", "engine/internal/*"},
 	"engine/acp":              {".", "engine/internal/*"},
 	"engine/internal/program": {"."},
 	"engine/internal/talk":    {".", "engine/internal/program"},
@@ -83,6 +84,7 @@ var mayImport = map[string][]string{
 	"internal/*":     {},
 	"internal/mint":  {"."}, // the form of identifiers
 	"internal/whole": {"internal/mint"},
+	"internal/chunk": {"."}, // events and their codec
 	"internal/flock": {"."}, // the closed set of errors
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 

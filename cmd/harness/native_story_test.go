@@ -172,7 +172,7 @@ func TestEveryEventOfTheInventoryHasAStory(t *testing.T) {
 		}
 		for kind := range strings.FieldsSeq(st.kinds) {
 			if !persisted[kind] {
-				t.Errorf("the story of %q does not have %s: %q", st.turns, kind, slices.Sorted(maps.Keys(persisted)))
+				t.Errorf("the story of %q does not have %s: %q\n%+v", st.turns, kind, slices.Sorted(maps.Keys(persisted)), s.log(t, id))
 			}
 			if st.then == nil && !streamed[kind] && kind != "session_state" {
 				t.Errorf("the stream of %q does not have %s", st.turns, kind)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/internal/program"
 )
 
 // process is a run of the program. Whoever has the session's slot owns it; what
@@ -35,7 +36,7 @@ type process struct {
 	dead chan struct{} // closed when everything is gone, and the fields below are set
 	exit harness.Exit
 	err  error
-	errs tail
+	errs program.Tail
 }
 
 // listener is who hears what a process prints.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"harness"
+	"harness/engine/internal/program"
 )
 
 // start starts the program. ear hears it from its first word.
@@ -86,7 +87,7 @@ func (p *process) keep(o *Options, spec harness.WorkspaceSpec, run harness.Proce
 		return
 	}
 	p.in = ours
-	out := &lines{max: o.MaxLine, take: p.deliver}
+	out := &program.Lines{Max: o.MaxLine, Take: p.deliver}
 	run.Stdin, run.Stdout, run.Stderr = theirs, out, &p.errs
 	child, err := work.Start(ctx, run)
 	theirs.Close()
@@ -97,7 +98,7 @@ func (p *process) keep(o *Options, spec harness.WorkspaceSpec, run harness.Proce
 	p.pid = child.Ref().PID
 	started <- nil
 	p.exit, p.err = child.Wait()
-	out.end()
+	out.End()
 	p.err = errors.Join(p.err, work.Close())
 	p.hangUp()
 }

@@ -8,6 +8,7 @@ import (
 
 	"harness"
 	"harness/internal/batch"
+	"harness/internal/chunk"
 )
 
 // entry is a commit on its way, in the form of its rows.
@@ -57,10 +58,10 @@ func newEntry(c harness.Commit) (*entry, error) {
 		e.origin = word(string(c.From.Session))
 	}
 	var err error
-	if e.data, err = encodeChunk(c); err != nil {
+	if e.data, err = chunk.Encode(c); err != nil {
 		return nil, err
 	}
-	e.crc = checksum(e.data)
+	e.crc = chunk.Checksum(e.data)
 	if e.summary, err = json.Marshal(c.Summary); err != nil {
 		return nil, fmt.Errorf("summary: %w: %w", err, harness.ErrInvalid)
 	}
@@ -101,7 +102,7 @@ func (c *columns) add(e *entry) {
 	}
 	for _, r := range e.rules {
 		c.rules.session, c.rules.id, c.rules.directory = append(c.rules.session, e.id), append(c.rules.id, r.id), append(c.rules.directory, r.directory)
-		c.rules.crc, c.rules.data = append(c.rules.crc, checksum(r.data)), append(c.rules.data, r.data)
+		c.rules.crc, c.rules.data = append(c.rules.crc, chunk.Checksum(r.data)), append(c.rules.data, r.data)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"harness"
+	"harness/internal/chunk"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -68,7 +69,7 @@ func (s *Store) sealed(ctx context.Context, p part, from, to int) (page [][]byte
 			if int(idx) != first+len(page) {
 				return nil // a gap: what is behind it is of a later page
 			}
-			if checksum(data) != crc {
+			if chunk.Checksum(data) != crc {
 				return fmt.Errorf("message %d of %s: wrong checksum: %w", idx, p.id, harness.ErrCorrupt)
 			}
 			page = append(page, data)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"harness"
+	"harness/internal/chunk"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -140,7 +141,7 @@ func (s *Store) there(ctx context.Context, p part) (there bool, err error) {
 // chunks returns the rows of p after a position, beginning with the one that
 // has the next event: about a page, and at least one if there is any. The server
 // counts the bytes before it fetches them.
-func (s *Store) chunks(ctx context.Context, p part, after harness.Seq) (chunks []chunk, err error) {
+func (s *Store) chunks(ctx context.Context, p part, after harness.Seq) (chunks []chunk.Chunk, err error) {
 	err = s.query(ctx, func(q querier) error {
 		rows, err := q.Query(ctx, `SELECT seq, last_seq, crc, data FROM (
 			SELECT seq, last_seq, crc, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS size FROM (
@@ -152,10 +153,10 @@ func (s *Store) chunks(ctx context.Context, p part, after harness.Seq) (chunks [
 		if err != nil {
 			return err
 		}
-		chunks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c chunk, err error) {
+		chunks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c chunk.Chunk, err error) {
 			var first, last int64
-			err = row.Scan(&first, &last, &c.crc, &c.data)
-			c.first, c.last = harness.Seq(first), harness.Seq(last)
+			err = row.Scan(&first, &last, &c.CRC, &c.Data)
+			c.First, c.Last = harness.Seq(first), harness.Seq(last)
 			return c, err
 		})
 		return err
@@ -165,17 +166,17 @@ func (s *Store) chunks(ctx context.Context, p part, after harness.Seq) (chunks [
 
 // decode is the events of chunks after a position and up to p's limit, as far as
 // they follow one another.
-func decode(p part, after harness.Seq, chunks []chunk) (page []harness.Event, err error) {
+func decode(p part, after harness.Seq, chunks []chunk.Chunk) (page []harness.Event, err error) {
 	for _, ch := range chunks {
-		if ch.first > after+1 || ch.last <= after {
+		if ch.First > after+1 || ch.Last <= after {
 			break
 		}
-		events, err := ch.decode(p.id)
+		events, err := ch.Decode(p.id)
 		if err != nil {
 			return page, err
 		}
-		last := min(ch.last, p.limit)
-		page = append(page, events[after+1-ch.first:last+1-ch.first]...)
+		last := min(ch.Last, p.limit)
+		page = append(page, events[after+1-ch.First:last+1-ch.First]...)
 		after = last
 	}
 	return page, nil

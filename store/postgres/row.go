@@ -2,13 +2,13 @@ package postgres
 
 import (
 	"fmt"
-	"hash/crc32"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // rowSum is the checksum of what a session's row says of itself, so that a
@@ -17,13 +17,13 @@ func rowSum(id string, head, updated int64, summary []byte) int64 {
 	b := append(make([]byte, 0, 192), id...)
 	b = strconv.AppendInt(append(b, ' '), head, 10)
 	b = strconv.AppendInt(append(b, ' '), updated, 10)
-	return int64(crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, summary))
+	return chunk.Checksum(b, summary)
 }
 
 // bornSum is the checksum of where a session came from, so that one cannot hang
 // it under another parent.
 func bornSum(id, origin string, seq int64) int64 {
-	return checksum(fmt.Appendf(make([]byte, 0, 192), "%s %s %d", id, origin, seq))
+	return chunk.Checksum(fmt.Appendf(make([]byte, 0, 192), "%s %s %d", id, origin, seq))
 }
 
 func brokenRow(id string) error {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"harness"
+	"harness/internal/chunk"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -51,7 +52,7 @@ func (s *Store) rules(ctx context.Context, directory string, after int64) (page 
 		var data []byte
 		_, err = pgx.ForEachRow(rows, []any{&last, &id, &of, &crc, &data}, func() error {
 			var r harness.Rule
-			if checksum(data) != crc || json.Unmarshal(data, &r) != nil || string(r.ID) != id || word(r.Directory) != of {
+			if chunk.Checksum(data) != crc || json.Unmarshal(data, &r) != nil || string(r.ID) != id || word(r.Directory) != of {
 				return fmt.Errorf("rule %d: wrong checksum: %w", last, harness.ErrCorrupt)
 			}
 			page = append(page, r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"harness"
+	"harness/internal/chunk"
 	"harness/internal/thin"
 
 	"github.com/jackc/pgx/v5"
@@ -34,7 +35,7 @@ func save(ctx context.Context, tx pgx.Tx, snap harness.Snapshot) error {
 	}
 	crcs, first := make([]int64, 0, len(snap.Sealed)), int64(snap.First)
 	for _, m := range snap.Sealed {
-		crcs = append(crcs, checksum(m))
+		crcs = append(crcs, chunk.Checksum(m))
 	}
 	b := &pgx.Batch{}
 	if len(crcs) > 0 {
@@ -45,7 +46,7 @@ func save(ctx context.Context, tx pgx.Tx, snap harness.Snapshot) error {
 	}
 	b.Queue(`INSERT INTO snapshots(session, seq, crc, state) VALUES($1, $2, $3, $4)
 		ON CONFLICT (session, seq) DO UPDATE SET crc = excluded.crc, state = excluded.state
-		WHERE snapshots.crc <> excluded.crc OR snapshots.state <> excluded.state`, n, int64(snap.Seq), checksum(snap.State), blob(snap.State))
+		WHERE snapshots.crc <> excluded.crc OR snapshots.state <> excluded.state`, n, int64(snap.Seq), chunk.Checksum(snap.State), blob(snap.State))
 	var have []harness.Seq // newest first
 	b.Queue("SELECT seq FROM snapshots WHERE session = $1 ORDER BY seq DESC LIMIT $2", n, thinLimit).Query(func(rows pgx.Rows) error {
 		have, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (harness.Seq, error) {
@@ -119,7 +120,7 @@ func (s *Store) newest(ctx context.Context, n int64, limit harness.Seq, best *ha
 			return nil
 		case err != nil:
 			return err
-		case checksum(state) == crc:
+		case chunk.Checksum(state) == crc:
 			best.Seq, best.State = harness.Seq(seq), state
 			return nil
 		}

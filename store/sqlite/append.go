@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // known is a session's row as the writer remembers it.
@@ -40,7 +41,7 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	if err := c.Check(); err != nil {
 		return fail(err)
 	}
-	data, err := encodeChunk(c)
+	data, err := chunk.Encode(c)
 	if err != nil {
 		return fail(err)
 	}
@@ -48,7 +49,7 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	if err != nil {
 		return fail(fmt.Errorf("summary: %w: %w", err, harness.ErrInvalid))
 	}
-	sum := checksum(data)
+	sum := chunk.Checksum(data)
 	apply := func(w *writer) error { return w.append(c, data, sum, summary) }
 	return fail(s.do(ctx, len(data)+len(summary), apply))
 }

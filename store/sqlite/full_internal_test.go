@@ -9,6 +9,7 @@ import (
 
 	"harness"
 	"harness/internal/batch"
+	"harness/internal/chunk"
 )
 
 func at(id harness.SessionID, after harness.Seq, text string) harness.Commit {
@@ -90,8 +91,8 @@ func TestOneBadCommitDoesNotFailItsGroup(t *testing.T) {
 	}
 	put := func(id harness.SessionID, after harness.Seq) func(*writer) error {
 		c := at(id, after, "y")
-		data, _ := encodeChunk(c)
-		return func(w *writer) error { return w.append(c, data, checksum(data), []byte(`{}`)) }
+		data, _ := chunk.Encode(c)
+		return func(w *writer) error { return w.append(c, data, chunk.Checksum(data), []byte(`{}`)) }
 	}
 	group[0].Work.apply, group[1].Work.apply, group[2].Work.apply, group[4].Work.apply = put("b", 0), put("a", 0), put("a", 1), put("c", 0)
 	group[3].Work.apply = func(w *writer) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // Bounds of one page of a read: what is held in memory for one consumer.
@@ -91,17 +92,17 @@ func (s *Store) Read(ctx context.Context, id harness.SessionID, after harness.Se
 // page returns the next events of p after a position: at least one, or an
 // error, or both if the page is damaged further on.
 func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.Event, error) {
-	var chunks []chunk
+	var chunks []chunk.Chunk
 	err := s.read(ctx, func(c *conn) error {
 		size := 0
 		err := c.query(func(r []driver.Value) bool {
-			ch := chunk{harness.Seq(whole(r[0])), harness.Seq(whole(r[1])), whole(r[2]), bytesOf(r[3])}
-			if ch.first > p.limit {
+			ch := chunk.Chunk{First: harness.Seq(whole(r[0])), Last: harness.Seq(whole(r[1])), CRC: whole(r[2]), Data: bytesOf(r[3])}
+			if ch.First > p.limit {
 				return false
 			}
 			chunks = append(chunks, ch)
-			size += len(ch.data)
-			return size < pageBytes && ch.last < p.limit && ch.last-after < pageEvents
+			size += len(ch.Data)
+			return size < pageBytes && ch.Last < p.limit && ch.Last-after < pageEvents
 		}, "SELECT first_seq, last_seq, crc, data FROM commits WHERE session = ? AND last_seq > ? ORDER BY last_seq", p.n, int64(after))
 		if err != nil || len(chunks) > 0 {
 			return err
@@ -117,15 +118,15 @@ func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.
 	var page []harness.Event
 	at := after
 	for _, ch := range chunks {
-		if ch.first > at+1 || ch.last <= at {
+		if ch.First > at+1 || ch.Last <= at {
 			break
 		}
-		events, err := ch.decode(p.id)
+		events, err := ch.Decode(p.id)
 		if err != nil {
 			return page, err
 		}
-		page = append(page, events[at+1-ch.first:min(ch.last, p.limit)+1-ch.first]...)
-		at = min(ch.last, p.limit)
+		page = append(page, events[at+1-ch.First:min(ch.Last, p.limit)+1-ch.First]...)
+		at = min(ch.Last, p.limit)
 	}
 	if len(page) == 0 {
 		return nil, fmt.Errorf("session %s, event %d: missing: %w", p.id, after+1, harness.ErrCorrupt)

@@ -3,10 +3,10 @@ package sqlite
 import (
 	"database/sql/driver"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // A damaged page can hold anything, so a value of an unexpected type is a zero
@@ -48,5 +48,5 @@ func (r row) sum(summary []byte) int64 {
 	for _, n := range []int64{int64(r.head), r.origin, int64(r.originSeq), r.updated} {
 		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
-	return int64(crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, summary))
+	return chunk.Checksum(b, summary)
 }

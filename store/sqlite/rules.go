@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // makeRules makes the table of rules in a database of an earlier build.
@@ -28,7 +29,7 @@ func (w *writer) keepRules(rules []harness.Rule) error {
 			return err
 		}
 		if _, err := w.exec("INSERT INTO rules(id, directory, crc, data) VALUES(?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
-			string(r.ID), r.Directory, checksum(data), data); err != nil {
+			string(r.ID), r.Directory, chunk.Checksum(data), data); err != nil {
 			return err
 		}
 	}
@@ -74,7 +75,7 @@ func (s *Store) rules(ctx context.Context, directory string, after int64) (page 
 		if err := c.query(func(v []driver.Value) bool {
 			var r harness.Rule
 			data := bytesOf(v[4])
-			if json.Unmarshal(data, &r) != nil || checksum(data) != whole(v[3]) || string(r.ID) != text(v[1]) || r.Directory != text(v[2]) {
+			if json.Unmarshal(data, &r) != nil || chunk.Checksum(data) != whole(v[3]) || string(r.ID) != text(v[1]) || r.Directory != text(v[2]) {
 				broken = fmt.Errorf("rule %d: wrong checksum: %w", whole(v[0]), harness.ErrCorrupt)
 				return false
 			}

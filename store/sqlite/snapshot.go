@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // SaveSnapshot implements [harness.Snapshotter]. It waits behind appends. A
@@ -38,13 +39,13 @@ func (w *writer) saveSnapshot(snap harness.Snapshot) error {
 	for i, m := range snap.Sealed {
 		if _, err := w.exec("INSERT INTO messages(session, idx, sealed, crc, data) VALUES(?, ?, ?, ?, ?) "+
 			"ON CONFLICT(session, idx) DO UPDATE SET crc = excluded.crc, data = excluded.data WHERE crc <> excluded.crc OR data <> excluded.data",
-			k.n, int64(snap.First+i), int64(snap.Seq), checksum(m), blob(m)); err != nil {
+			k.n, int64(snap.First+i), int64(snap.Seq), chunk.Checksum(m), blob(m)); err != nil {
 			return err
 		}
 	}
 	if _, err := w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?) "+
 		"ON CONFLICT(session, seq) DO UPDATE SET crc = excluded.crc, state = excluded.state WHERE crc <> excluded.crc OR state <> excluded.state",
-		k.n, int64(snap.Seq), checksum(snap.State), blob(snap.State)); err != nil {
+		k.n, int64(snap.Seq), chunk.Checksum(snap.State), blob(snap.State)); err != nil {
 		return err
 	}
 	return w.thin(k.n)
@@ -73,7 +74,7 @@ func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harne
 			}
 			err = cmp.Or(err, c.query(func(r []driver.Value) bool {
 				seq, state := harness.Seq(whole(r[0])), bytesOf(r[2])
-				if seq > best.Seq && checksum(state) != whole(r[1]) {
+				if seq > best.Seq && chunk.Checksum(state) != whole(r[1]) {
 					return true
 				}
 				if seq > best.Seq {
@@ -135,7 +136,7 @@ func (s *Store) messages(ctx context.Context, parts []part, from, to int) (page 
 					}
 					return false
 				}
-				if checksum(data) != whole(r[1]) {
+				if chunk.Checksum(data) != whole(r[1]) {
 					broken = fmt.Errorf("message %d of %s: wrong checksum: %w", idx, p.id, harness.ErrCorrupt)
 					return false
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/internal/chunk"
 	"harness/internal/thin"
 )
 
@@ -23,7 +24,7 @@ func TestThinningCatchesUp(t *testing.T) {
 		k, err := w.session("a")
 		for seq := int64(1); seq < n-8 && err == nil; seq++ {
 			state := fmt.Appendf(nil, "state %d", seq)
-			_, err = w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?)", k.n, seq, checksum(state), state)
+			_, err = w.exec("INSERT INTO snapshots(session, seq, crc, state) VALUES(?, ?, ?, ?)", k.n, seq, chunk.Checksum(state), state)
 		}
 		return err
 	}}

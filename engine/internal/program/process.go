@@ -52,7 +52,7 @@ type Process struct {
 	Dead chan struct{} // closed when everything is gone
 	exit harness.Exit  // of a dead one, as is what follows
 	err  error
-	errs tail
+	errs Tail
 }
 
 // Listener is who hears what a process prints.
@@ -133,7 +133,7 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 		return
 	}
 	p.in = ours
-	out := &lines{max: o.MaxLine, take: p.deliver}
+	out := &Lines{Max: o.MaxLine, Take: p.deliver}
 	run.Stdin, run.Stdout, run.Stderr = theirs, out, &p.errs
 	child, err := work.Start(ctx, run)
 	theirs.Close()
@@ -144,7 +144,7 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 	p.pid = child.Ref().PID
 	started <- nil
 	p.exit, p.err = child.Wait()
-	out.end()
+	out.End()
 	p.err = errors.Join(p.err, work.Close())
 	p.hangUp()
 }

@@ -1,14 +1,16 @@
-package claude
+package program_test
 
 import (
 	"strings"
 	"testing"
+
+	"harness/engine/internal/program"
 )
 
 func TestLinesAreCutWhereTheyEnd(t *testing.T) {
 	t.Parallel()
 	var got []string
-	l := &lines{max: 8, take: func(b []byte, err error) {
+	l := &program.Lines{Max: 8, Take: func(b []byte, err error) {
 		if err != nil {
 			b = []byte(err.Error())
 		}
@@ -19,7 +21,7 @@ func TestLinesAreCutWhereTheyEnd(t *testing.T) {
 			t.Errorf("Write(%q) = %d, %v", s, n, err)
 		}
 	}
-	l.end()
+	l.End()
 	if want := "a|bc|12345678|a line of more than 8 bytes"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

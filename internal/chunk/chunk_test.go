@@ -1,4 +1,4 @@
-package sqlite
+package chunk_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/chunk"
 )
 
 // FuzzChunk damages a stored commit: it is either found damaged or exactly what
@@ -16,7 +17,7 @@ func FuzzChunk(f *testing.F) {
 	for seq := harness.Seq(7); seq < 10; seq++ {
 		c.Events = append(c.Events, harness.NewEvent("a", seq, time.UnixMilli(1), "trn_1", &harness.Token{Text: "some text"}))
 	}
-	stored, err := encodeChunk(c)
+	stored, err := chunk.Encode(c)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -32,11 +33,11 @@ func FuzzChunk(f *testing.F) {
 			data[at] ^= flip
 		}
 		data = append(data, tail...)
-		ch := chunk{first: harness.Seq(first), last: harness.Seq(last), crc: checksum(stored), data: bytes.Clone(data)}
+		ch := chunk.Chunk{First: harness.Seq(first), Last: harness.Seq(last), CRC: chunk.Checksum(stored), Data: bytes.Clone(data)}
 		if resum { // damage that the checksum does not show: the form must
-			ch.crc = checksum(data)
+			ch.CRC = chunk.Checksum(data)
 		}
-		events, err := ch.decode("a")
+		events, err := ch.Decode("a")
 		if err != nil {
 			if !errors.Is(err, harness.ErrCorrupt) || events != nil {
 				t.Fatalf("%d events and %v", len(events), err)
