@@ -28,8 +28,8 @@ type Turn struct {
 	Directory string // the workspace
 	Ref       string // the engine's last checkpoint in this session; empty for none
 	Config    Config
-	Began     Seq  // where in the log the turn begins
-	Attached  bool // its run outlived the server: follow it, from its first frame
+	Began     Seq // where in the log the turn begins
+	Attached  Seq // its run outlived the server: follow it, from its first frame; what was said up to here is in the log only
 }
 
 // Host is a session as the engine that runs its turn sees it. Its methods may
@@ -60,8 +60,10 @@ type Host interface {
 	Ask(ctx context.Context, u ToolUse) (Decision, error)
 
 	// Steering yields what people say to the turn while it runs, in order,
-	// merged if the engine is slow. It is never closed.
-	Steering() <-chan []Part
+	// several at once if the engine is slow. What it has not yielded when Run
+	// returns, the turn has not heard. [Host.History] may have a word before it
+	// is yielded. It is never closed.
+	Steering() <-chan []Word
 
 	// Config is the session's configuration as it is now.
 	Config() Config
@@ -69,6 +71,21 @@ type Host interface {
 	// Checkpoint records where the next attempt may go on. It returns when the
 	// reference is durable.
 	Checkpoint(ctx context.Context, ref string) error
+}
+
+// Word is something said to a turn while it runs, under its id in the log.
+type Word struct {
+	Item  ItemID
+	Parts []Part
+}
+
+// Spoken is what words say together.
+func Spoken(words []Word) []Part {
+	var parts []Part
+	for _, w := range words {
+		parts = append(parts, w.Parts...)
+	}
+	return parts
 }
 
 // ToolUse is a call that wants to run.

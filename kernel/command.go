@@ -111,7 +111,7 @@ func (m *machine) steer(now time.Time, c harness.Steer) (harness.Receipt, error)
 	}
 	item := harness.ItemID(m.newID(harness.ItemPrefix))
 	seq := m.stage(now, &harness.UserMessage{ItemID: item, Source: harness.FromSteer, Parts: c.Parts, ClientKey: c.ClientKey, Actor: c.Actor})
-	m.speak(steer{m.state.Turn.ID, said{item, c.Parts}})
+	m.speak(steer{m.state.Turn.ID, harness.Word{Item: item, Parts: c.Parts}})
 	return harness.Receipt{Seq: seq, Turn: m.state.Turn.ID, Item: item}, nil
 }
 

@@ -135,7 +135,7 @@ func (m *machine) standStill(now time.Time) {
 		case start:
 			began = false
 		case steer:
-			words = append(words, e.said)
+			words = append(words, e.word)
 		case decide:
 			m.then(decide{to: e.to, err: harness.ErrNotRunning})
 		}
@@ -173,7 +173,7 @@ func (m *machine) takeBack(id harness.TurnID) bool {
 }
 
 // stopped sees to a held turn whose engine is gone.
-func (m *machine) stopped(now time.Time, unread []said) {
+func (m *machine) stopped(now time.Time, unread []harness.Word) {
 	m.closeCalls(now, heldCalls)
 	m.enqueue(now, unread)
 	if !m.held() && !m.draining {

@@ -16,8 +16,7 @@ type host struct {
 	s      *session
 	turn   harness.TurnID
 	done   <-chan struct{} // the turn's context
-	words  chan []harness.Part
-	held   []said // what words holds; only the session's goroutine touches it
+	words  chan []harness.Word
 	config atomic.Pointer[harness.Config]
 	clean  *cleaner
 }
@@ -176,7 +175,7 @@ func (h *host) Checkpoint(ctx context.Context, ref string) error {
 	}
 }
 
-func (h *host) Steering() <-chan []harness.Part { return h.words }
+func (h *host) Steering() <-chan []harness.Word { return h.words }
 
 func (h *host) Config() harness.Config { return *h.config.Load() }
 
@@ -220,24 +219,21 @@ func (h *host) last() {
 }
 
 // say passes a word on without ever waiting: what the engine has not taken yet
-// is merged. Only the session's goroutine calls it.
-func (h *host) say(s said) {
-	parts := s.parts
+// comes with it. Only the session's goroutine calls it.
+func (h *host) say(w harness.Word) {
+	var words []harness.Word
 	select {
-	case earlier := <-h.words:
-		h.held = append(h.held, s)
-		parts = append(append([]harness.Part(nil), earlier...), parts...)
+	case words = <-h.words:
 	default:
-		h.held = []said{s}
 	}
-	h.words <- parts // size 1, just emptied, and nobody else sends
+	h.words <- append(words, w) // size 1, just emptied, and nobody else sends
 }
 
 // unread is what the engine never took.
-func (h *host) unread() []said {
+func (h *host) unread() []harness.Word {
 	select {
-	case <-h.words:
-		return h.held
+	case words := <-h.words:
+		return words
 	default:
 		return nil
 	}

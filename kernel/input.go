@@ -43,7 +43,7 @@ type (
 		err    error
 		retry  bool
 		leave  bool // it was stopped by a shutdown: leave the turn open
-		unread []said
+		unread []harness.Word
 	}
 	// appended: the append in flight is durable, or failed.
 	appended struct {
@@ -92,12 +92,6 @@ func (ruled) input()        {}
 func (marked) input()       {}
 func (rewound) input()      {}
 
-// said is a word to the running turn.
-type said struct {
-	item  harness.ItemID
-	parts []harness.Part
-}
-
 // effect is something to do once the events it depends on are durable.
 type effect interface {
 	// refused is what to do instead if they never become durable.
@@ -130,7 +124,7 @@ type (
 	// steer passes a word on to the engine.
 	steer struct {
 		turn harness.TurnID
-		said said
+		word harness.Word
 	}
 	// configure tells the engine the new configuration.
 	configure struct{ config harness.Config }

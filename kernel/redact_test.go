@@ -324,7 +324,7 @@ func TestWhatPeopleSayStaysButKnownValues(t *testing.T) {
 		r := redacted(t, func(a *attempt) error {
 			heard = harness.PlainText(a.turn.Parts)
 			close(steered)
-			heard += " " + harness.PlainText(<-a.host.Steering())
+			heard += " " + harness.PlainText(harness.Spoken(<-a.host.Steering()))
 			return nil
 		})
 		parts := harness.TextPart("use " + key + " and " + canary)

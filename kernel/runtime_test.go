@@ -64,7 +64,7 @@ func (c *chaos) engine(a *attempt) error {
 		case 6:
 			select {
 			case w := <-a.host.Steering():
-				a.say("heard " + harness.PlainText(w))
+				a.say("heard " + harness.PlainText(harness.Spoken(w)))
 			default:
 			}
 		case 7:

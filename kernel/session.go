@@ -285,7 +285,7 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 			}
 		case steer:
 			if s.host != nil && s.host.turn == e.turn {
-				s.host.say(e.said)
+				s.host.say(e.word)
 			}
 		case configure:
 			if s.host != nil {
@@ -311,8 +311,8 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	engine, err := s.k.engine(s.m.state.Engine)
 	turn, cancel := context.WithCancelCause(ctx)
-	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Part, 1)} // see host.say
-	if read := s.m.state.Turn; t.Attached && read != nil {
+	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Word, 1)} // see host.say
+	if read := s.m.state.Turn; t.Attached > 0 && read != nil {
 		h.clean = newCleaner(s.k.opts.Redact, read.Followed)
 	} else {
 		h.clean = newCleaner(s.k.opts.Redact, nil)

@@ -122,7 +122,7 @@ func TestUnreadSteerGoesToTheNextAttempt(t *testing.T) {
 				<-fail
 				return fmt.Errorf("busy: %w", harness.ErrRetry)
 			}
-			return a.say("heard " + harness.PlainText(<-a.host.Steering()))
+			return a.say("heard " + harness.PlainText(harness.Spoken(<-a.host.Steering())))
 		})
 		r.setRetries(1)
 		r.submit("go")

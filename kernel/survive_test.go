@@ -29,7 +29,7 @@ func (t *tape) Survives(context.Context, harness.Turn) bool { return !t.gone }
 // Run follows the tape from its first frame to its end. A question is asked
 // whenever it is passed.
 func (t *tape) Run(ctx context.Context, turn harness.Turn, h harness.Host) error {
-	if !turn.Attached {
+	if turn.Attached == 0 {
 		t.began = time.Now()
 	}
 	defer func() {
@@ -112,6 +112,47 @@ func TestARunThatOutlivesTheServerIsFollowedToItsEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// lateEar tells where each word that it hears is to be found.
+type lateEar struct {
+	tape
+	attached harness.Seq
+	words    []harness.Word
+}
+
+func (e *lateEar) Abilities() harness.Abilities { return harness.Abilities{Steer: true} }
+
+func (e *lateEar) Run(ctx context.Context, turn harness.Turn, h harness.Host) error {
+	if e.attached = turn.Attached; e.attached == 0 {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	e.words = <-h.Steering()
+	return nil
+}
+
+// What was said up to the place where a run is found again is in the log only;
+// everything later comes by Steering.
+func TestWordsOfARunThatIsFoundAgainComeOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := &lateEar{}
+		r := newRig(t, "", nil)
+		r.bootWith(r.mem, run, nil)
+		r.submit("sing")
+		early := r.do(harness.Steer{Parts: harness.TextPart("early")})
+		synctest.Wait()
+		c := r.lose(run, nil)
+		synctest.Wait()
+		late := c.do(harness.Steer{Parts: harness.TextPart("late")})
+		st := c.rest()
+		if len(run.words) != 1 || run.words[0].Item != late.Item || early.Seq > run.attached || late.Seq <= run.attached {
+			t.Errorf("said at %d and %d, found at %d, heard %v", early.Seq, late.Seq, run.attached, run.words)
+		}
+		if st.Turns != 1 || len(st.Queue) != 0 {
+			t.Errorf("%d turns, %d wait", st.Turns, len(st.Queue))
+		}
+	})
 }
 
 func TestARunThatIsGoneEndsAsInterrupted(t *testing.T) {

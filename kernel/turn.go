@@ -52,7 +52,7 @@ func (m *machine) turn() harness.Turn {
 // follow goes on with a run that outlived the server.
 func (m *machine) follow(now time.Time) {
 	t := m.turn()
-	t.Attached = true
+	t.Attached = m.state.Seq
 	m.engine = t.ID
 	m.then(start{t})
 	if m.state.Turn.Cancelling {
@@ -306,13 +306,13 @@ func (m *machine) ended(now time.Time, in ended) {
 
 // unsaid takes back the words that wait for their append: the engine they are
 // meant for is gone.
-func (m *machine) unsaid() []said {
-	var words []said
+func (m *machine) unsaid() []harness.Word {
+	var words []harness.Word
 	for _, b := range []*batch{&m.flight, &m.batch} {
 		b.effects = slices.DeleteFunc(b.effects, func(e effect) bool {
 			s, ok := e.(steer)
 			if ok {
-				words = append(words, s.said)
+				words = append(words, s.word)
 			}
 			return ok
 		})
@@ -321,9 +321,9 @@ func (m *machine) unsaid() []said {
 }
 
 // enqueue makes words that the turn did not read the next prompts.
-func (m *machine) enqueue(now time.Time, words []said) {
+func (m *machine) enqueue(now time.Time, words []harness.Word) {
 	for _, w := range words {
-		m.stage(now, &harness.UserMessage{ItemID: w.item, Source: harness.FromResume, Parts: w.parts})
+		m.stage(now, &harness.UserMessage{ItemID: w.Item, Source: harness.FromResume, Parts: w.Parts})
 	}
 }
 

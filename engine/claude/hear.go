@@ -24,9 +24,9 @@ func (r *run) hear(ctx, asks context.Context, ear *listener) error {
 		case l := <-ear.lines:
 			over, err = r.line(ctx, asks, l)
 			silence.Reset(limit)
-		case parts := <-r.host.Steering():
+		case words := <-r.host.Steering():
 			r.steered = true
-			err = r.reached(r.tell(content(parts, "")))
+			err = r.reached(r.tell(content(harness.Spoken(words), "")))
 		case a := <-r.answered:
 			err = r.answer(ctx, asks, a)
 			silence.Reset(limit)

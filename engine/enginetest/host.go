@@ -25,7 +25,7 @@ type Host struct {
 	// until ctx is done.
 	Answer func(ctx context.Context, u harness.ToolUse) (harness.Decision, error)
 
-	steering chan []harness.Part
+	steering chan []harness.Word
 
 	mu          sync.Mutex // guards what follows
 	events      []harness.Event
@@ -38,7 +38,7 @@ type Host struct {
 
 // NewHost is an empty chat session.
 func NewHost(id harness.SessionID) *Host {
-	h := &Host{steering: make(chan []harness.Part)}
+	h := &Host{steering: make(chan []harness.Word)}
 	h.append(id, "", &harness.SessionState{SessionID: id, Kind: harness.Chat, Status: harness.Idle})
 	return h
 }
@@ -169,16 +169,17 @@ func (h *Host) Config() harness.Config {
 }
 
 // Steering is where an engine hears people.
-func (h *Host) Steering() <-chan []harness.Part { return h.steering }
+func (h *Host) Steering() <-chan []harness.Word { return h.steering }
 
 // Steer says text to the turn and returns when the engine has taken it, or
 // ctx's cause.
 func (h *Host) Steer(ctx context.Context, text string) error {
 	h.mu.Lock()
-	h.record(&harness.UserMessage{ItemID: h.item(), Source: harness.FromSteer, Parts: harness.TextPart(text)})
+	word := harness.Word{Item: h.item(), Parts: harness.TextPart(text)}
+	h.record(&harness.UserMessage{ItemID: word.Item, Source: harness.FromSteer, Parts: word.Parts})
 	h.mu.Unlock()
 	select {
-	case h.steering <- harness.TextPart(text):
+	case h.steering <- []harness.Word{word}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

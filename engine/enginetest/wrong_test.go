@@ -44,7 +44,7 @@ type crooked struct {
 	harness.Host
 	emit     func(ctx context.Context, p harness.Payload) error
 	ask      func(ctx context.Context, u harness.ToolUse) (harness.Decision, error)
-	steering func() <-chan []harness.Part
+	steering func() <-chan []harness.Word
 }
 
 func (c crooked) Emit(ctx context.Context, p harness.Payload) error {
@@ -61,7 +61,7 @@ func (c crooked) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, 
 	return c.ask(ctx, u)
 }
 
-func (c crooked) Steering() <-chan []harness.Part {
+func (c crooked) Steering() <-chan []harness.Word {
 	if c.steering == nil {
 		return c.Host.Steering()
 	}
@@ -222,7 +222,7 @@ var wrongs = []wrong{
 		}
 	})},
 	{"does not listen", "SteeringIsConsumedOrRefused", through(func(h harness.Host, _ harness.Turn) crooked {
-		return crooked{Host: h, steering: func() <-chan []harness.Part { return nil }}
+		return crooked{Host: h, steering: func() <-chan []harness.Word { return nil }}
 	})},
 	{"listens in secret", "SteeringIsConsumedOrRefused", func(tb testing.TB, e harness.Engine) harness.Engine {
 		listening := bend(func(_ testing.TB, run runFunc) runFunc {

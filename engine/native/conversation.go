@@ -147,7 +147,9 @@ func (c *conversation) apply(e harness.Event) {
 func (c *conversation) hear(e harness.Event, p *harness.UserMessage) {
 	w := word{p.ItemID, p.Parts, e.Seq}
 	if p.Source == harness.FromSteer {
-		c.steers = append(c.steers, w)
+		if !slices.ContainsFunc(c.steers, func(s word) bool { return s.item != "" && s.item == w.item }) { // the log may have it before the turn hears it
+			c.steers = append(c.steers, w)
+		}
 		return
 	}
 	// A word that came too late for its turn is queued under its own id.

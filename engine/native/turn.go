@@ -145,8 +145,10 @@ func (r *turn) tell(ctx context.Context, why, text string) error {
 func (r *turn) listen(ctx context.Context) error {
 	for heard := false; ; heard = true {
 		select {
-		case parts := <-r.h.Steering():
-			r.conv.apply(harness.Event{Payload: &harness.UserMessage{Source: harness.FromSteer, Parts: parts}})
+		case words := <-r.h.Steering():
+			for _, w := range words {
+				r.conv.apply(harness.Event{Payload: &harness.UserMessage{ItemID: w.Item, Source: harness.FromSteer, Parts: w.Parts}})
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		default:

@@ -32,9 +32,9 @@ const (
 type Engine struct {
 	home home
 
-	mu    sync.Mutex // guards what follows
-	can   harness.Abilities
-	heard map[harness.TurnID]map[string]bool // words that an earlier attempt took
+	mu   sync.Mutex // guards what follows
+	can  harness.Abilities
+	owed map[harness.TurnID][]runner.Words // what a failed attempt was told and did not hear
 
 	known     bool // the runner has said what it can do
 	snapshots bool // it keeps files
@@ -78,7 +78,7 @@ func Open(url, token string) (*Engine, error) {
 }
 
 func newEngine(h home, can harness.Abilities) *Engine {
-	return &Engine{home: h, can: can, heard: map[harness.TurnID]map[string]bool{}}
+	return &Engine{home: h, can: can, owed: map[harness.TurnID][]runner.Words{}}
 }
 
 // Tidy removes what is left of runners that are gone. It is for the one process
@@ -121,7 +121,7 @@ func (e *Engine) Survives(ctx context.Context, t harness.Turn) bool {
 
 // Run has a runner do the turn, or follows the one that does it already.
 func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	if ctx.Err() != nil && !t.Attached {
+	if ctx.Err() != nil && t.Attached == 0 {
 		return context.Cause(ctx)
 	}
 	f := &follower{engine: e, turn: t, host: h, turned: ctx}

@@ -55,6 +55,10 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	defer func() { s.Close() }()
+	if err := f.catchUp(f.wire); err != nil {
+		f.abort()
+		return err
+	}
 	f.listen()
 	defer f.unlisten()
 	for {
@@ -121,7 +125,7 @@ var errLeft = errors.New("the session is gone")
 
 // open begins the run, or finds it.
 func (f *follower) open(ctx context.Context) (s *runner.Stream, err error) {
-	if f.turn.Attached {
+	if f.turn.Attached > 0 {
 		if f.at, err = f.engine.home.find(f.turn); err != nil {
 			return nil, retryable("the runner is gone", err)
 		}

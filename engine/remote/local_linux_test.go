@@ -293,6 +293,23 @@ say " done"
 	}
 }
 
+// A word that comes while its run is being found again is heard by that turn, and
+// is not the prompt of another.
+func TestAWordThatComesWithTheRestartIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		h := enter(t, "say one\nsteer \" heard:\"\n")
+		h.submit("go")
+		h.see("the turn", saying("one"))
+		h.restart()
+		h.do(harness.Steer{Parts: harness.TextPart("left")})
+		s := h.see("the end", func(s *harness.State) bool { return idle(s) && strings.Contains(said(s), "left") })
+		if got := said(s); got != "one heard:left" || s.Turns != 1 {
+			t.Fatalf("the agent said %q in %d turns", got, s.Turns)
+		}
+	}
+}
+
 func TestACancelledTurnEndsItsRunAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
 	h := enter(t, "say working\nhang\n")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -14,68 +13,104 @@ import (
 	"harness/protocol/runner"
 )
 
-// words is what people say to the turn, on its way to the runner. The log has
-// it under the ids of its messages; these are the keys.
+// words is what people say to the turn, on its way to the runner. The ids of
+// their messages in the log are the keys: said again, they change nothing.
 type words struct {
-	stop  context.CancelFunc // of the listener
-	done  sync.WaitGroup
-	rung  bool // something was said
-	read  harness.Seq
-	said  []runner.Words  // in the order of the log
-	heard map[string]bool // by the runner
-	known bool            // heard says all of it, also of attempts before this one
-	last  harness.Config  // that the runner has
+	stop context.CancelFunc // of the listener
+	done sync.WaitGroup
+	said []runner.Words // and not passed on yet
+	told []runner.Words // that the runner has
+	last harness.Config // that the runner has
 }
 
 // configEvery is how often the configuration is looked at: nobody rings when it
 // changes.
 const configEvery = 500 * time.Millisecond
 
-// listen passes on what people say and configure, until unlisten.
-func (f *follower) listen() {
-	w := &f.words
-	if w.heard == nil {
-		w.heard, w.known = f.engine.recall(f.turn)
-		w.read, w.last, w.rung = f.turn.Began, f.turn.Config, f.turn.Attached
+// catchUp finds what was said before this process listened.
+func (f *follower) catchUp(ctx context.Context) (err error) {
+	f.words.last = f.turn.Config
+	f.words.said = f.engine.recall(f.turn.ID)
+	if f.turn.Attached > 0 {
+		f.words.said, err = f.before(ctx)
 	}
-	ctx, stop := context.WithCancel(f.wire)
-	w.stop = stop
-	if !f.ours {
-		return
-	}
-	w.done.Go(func() {
-		var bell <-chan []harness.Part
-		if f.engine.Abilities().Steer {
-			bell = f.host.Steering()
+	return err
+}
+
+// before is what the log has of words to the run that outlived the server; later
+// ones come by themselves.
+func (f *follower) before(ctx context.Context) (said []runner.Words, err error) {
+	for e, err := range f.host.History(ctx, f.turn.Began) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read what was said: %w", err)
+		case e.Seq > f.turn.Attached:
+			return said, nil
 		}
-		if f.turn.Attached {
-			_ = f.at.client.Configure(ctx, f.order.run, f.host.Config()) // it may have changed meanwhile
-			_ = f.pass(f.wire)                                           // late tries again
-		}
-		look := time.NewTicker(configEvery)
-		defer look.Stop()
-		for {
-			select {
-			case <-bell:
-				w.rung = true
-				_ = f.pass(f.wire) // not ctx: what is under way must have arrived before late asks
-			case <-look.C:
-				if c := f.host.Config(); c != w.last && f.at.client.Configure(ctx, f.order.run, c) == nil {
-					w.last = c
-				}
-			case <-ctx.Done():
-				return
-			case <-f.turned.Done():
-				return
+		switch p := e.Payload.(type) {
+		case *harness.TurnStart: // what was said before was said to another attempt
+			said = nil
+		case *harness.UserMessage:
+			if p.Source == harness.FromSteer && e.Turn == f.turn.ID {
+				said = append(said, runner.Words{Key: string(p.ItemID), Parts: p.Parts})
 			}
 		}
-	})
+	}
+	return said, nil
+}
+
+// listen passes on what people say and configure, until unlisten.
+func (f *follower) listen() {
+	ctx, stop := context.WithCancel(f.wire)
+	f.words.stop = stop
+	if f.ours {
+		f.words.done.Go(func() { f.relay(ctx) })
+	}
+}
+
+// relay passes on what comes.
+func (f *follower) relay(ctx context.Context) {
+	w := &f.words
+	if f.turn.Attached > 0 {
+		_ = f.at.client.Configure(ctx, f.order.run, f.host.Config()) // it may have changed meanwhile
+	}
+	look := time.NewTicker(configEvery)
+	defer look.Stop()
+	for {
+		_ = f.pass() // late tries again
+		select {
+		case said := <-f.bell():
+			f.hear(said)
+		case <-look.C:
+			if c := f.host.Config(); c != w.last && f.at.client.Configure(ctx, f.order.run, c) == nil {
+				w.last = c
+			}
+		case <-ctx.Done():
+			return
+		case <-f.turned.Done():
+			return
+		}
+	}
 }
 
 // unlisten returns when nothing is passed on any more.
 func (f *follower) unlisten() {
 	f.words.stop()
 	f.words.done.Wait()
+}
+
+// bell yields what people say, if the agent can be told.
+func (f *follower) bell() <-chan []harness.Word {
+	if f.engine.Abilities().Steer {
+		return f.host.Steering()
+	}
+	return nil
+}
+
+func (f *follower) hear(said []harness.Word) {
+	for _, w := range said {
+		f.words.said = append(f.words.said, runner.Words{Key: string(w.Item), Parts: w.Parts})
+	}
 }
 
 // late sees to words that the run had no time to hear: it may go on with them.
@@ -86,10 +121,15 @@ func (f *follower) late(last *runner.Frame) (again bool, err error) {
 		return false, err
 	}
 	f.unlisten()
-	if !f.words.rung {
+	select {
+	case said := <-f.bell():
+		f.hear(said)
+	default:
+	}
+	if len(f.words.said)+len(f.words.told) == 0 {
 		return false, nil
 	}
-	if err := f.pass(f.wire); err != nil {
+	if err := f.pass(); err != nil {
 		return false, err
 	}
 	st, err := f.at.client.Status(f.wire, f.order.run)
@@ -102,58 +142,36 @@ func (f *follower) late(last *runner.Frame) (again bool, err error) {
 	return again, nil
 }
 
-// pass posts what the runner has not heard, each under its key.
-func (f *follower) pass(ctx context.Context) error {
-	w := &f.words
-	for e, err := range f.host.History(ctx, w.read) {
-		if err != nil {
-			return fmt.Errorf("read what was said: %w", err)
-		}
-		w.read = e.Seq
-		switch p := e.Payload.(type) {
-		case *harness.TurnStart:
-			if p.TurnID == f.turn.ID && !w.known { // what was said before was said to another attempt
-				w.said = nil
-			}
-		case *harness.UserMessage:
-			if p.Source == harness.FromSteer && e.Turn == f.turn.ID {
-				w.said = append(w.said, runner.Words{Key: string(p.ItemID), Parts: p.Parts})
-			}
-		}
-	}
-	for _, s := range w.said {
-		if w.heard[s.Key] {
-			continue
-		}
-		_, err := f.at.client.Steer(ctx, f.order.run, s)
+// pass posts what the runner has not been told. What is under way when the
+// listener is stopped must have arrived before late asks.
+func (f *follower) pass() error {
+	for w := &f.words; len(w.said) > 0; w.said = w.said[1:] {
+		_, err := f.at.client.Steer(f.wire, f.order.run, w.said[0])
 		if err != nil && !runner.Refused(err, http.StatusNotImplemented, http.StatusBadRequest, http.StatusTooManyRequests) {
 			return fmt.Errorf("pass on what was said: %w", err)
 		}
-		w.heard[s.Key] = true // or it never will be
+		w.told = append(w.told, w.said[0]) // or it never will be
 	}
 	return nil
 }
 
-// recall is what earlier attempts at a turn have heard, if this process knows.
-func (e *Engine) recall(t harness.Turn) (heard map[string]bool, known bool) {
+// recall takes what an earlier attempt at a turn did not hear.
+func (e *Engine) recall(t harness.TurnID) []runner.Words {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	heard, known = e.heard[t.ID]
-	if heard == nil {
-		heard = map[string]bool{}
-	}
-	return maps.Clone(heard), known || t.Attempt == 1
+	owed := e.owed[t]
+	delete(e.owed, t)
+	return owed
 }
 
-// remember keeps what was heard for the next attempt, if there may be one.
+// remember keeps what was not heard for the next attempt, if there may be one.
 func (f *follower) remember(err error) {
-	e := f.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !errors.Is(err, harness.ErrRetry) || f.words.heard == nil {
-		delete(e.heard, f.turn.ID)
+	owed := slices.DeleteFunc(f.words.told, func(w runner.Words) bool { return !slices.Contains(f.unread, w.Key) })
+	owed = append(owed, f.words.said...)
+	if !errors.Is(err, harness.ErrRetry) || len(owed) == 0 {
 		return
 	}
-	maps.DeleteFunc(f.words.heard, func(key string, _ bool) bool { return slices.Contains(f.unread, key) })
-	e.heard[f.turn.ID] = f.words.heard
+	f.engine.mu.Lock()
+	defer f.engine.mu.Unlock()
+	f.engine.owed[f.turn.ID] = owed
 }

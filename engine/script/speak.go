@@ -82,8 +82,8 @@ func (p *player) steer(ctx context.Context, o *op) error {
 		return nil
 	}
 	select {
-	case parts := <-p.host.Steering():
-		return p.steered(ctx, o, parts)
+	case words := <-p.host.Steering():
+		return p.steered(ctx, o, harness.Spoken(words))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -92,8 +92,8 @@ func (p *player) steer(ctx context.Context, o *op) error {
 func (p *player) listen(ctx context.Context, o *op) error {
 	for p.can.Steer {
 		select {
-		case parts := <-p.host.Steering():
-			if err := p.steered(ctx, o, parts); err != nil {
+		case words := <-p.host.Steering():
+			if err := p.steered(ctx, o, harness.Spoken(words)); err != nil {
 				return err
 			}
 		default:

@@ -208,7 +208,7 @@ func (p *Problem) err() error {
 	return errors.New(p.Message)
 }
 
-func (r *run) Steering() <-chan []harness.Part { return r.words }
+func (r *run) Steering() <-chan []harness.Word { return r.words }
 
 func (r *run) Config() harness.Config {
 	r.mu.Lock()

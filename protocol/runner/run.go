@@ -21,7 +21,7 @@ type run struct {
 	spool   *spool
 	history []rawEvent
 	can     harness.Abilities
-	words   chan []harness.Part // size 1: see say
+	words   chan []harness.Word // size 1: see say
 	ctx     context.Context     // ends when the run is told to
 	cancel  context.CancelCauseFunc
 
@@ -34,7 +34,6 @@ type run struct {
 	state    string
 	calls    map[harness.CallID]bool // true while open
 	asked    map[harness.CallID]*question
-	held     []string        // keys of what words holds
 	keys     map[string]bool // of everything that was said
 	config   harness.Config
 	ref      string
@@ -51,7 +50,7 @@ var (
 
 func newRun(q Query, can harness.Abilities, s *spool) *run {
 	r := &run{
-		id: q.RequestID, session: q.SessionID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Part, 1),
+		id: q.RequestID, session: q.SessionID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Word, 1),
 		state: Running, calls: map[harness.CallID]bool{}, asked: map[harness.CallID]*question{}, keys: map[string]bool{}, ref: q.Resume,
 	}
 	for _, raw := range q.History {
@@ -123,15 +122,13 @@ func (r *run) over(err error) bool {
 	if errors.Is(why, errFull) { // whatever the engine makes of it, not all of it was told
 		err = why
 	}
-	var parts []harness.Part
-	var unread []string
+	var words []harness.Word
 	select {
-	case parts = <-r.words:
-		unread, r.held = r.held, nil
+	case words = <-r.words:
 	default:
 	}
-	if err == nil && why == nil && len(parts) > 0 {
-		r.again(parts)
+	if err == nil && why == nil && len(words) > 0 {
+		r.again(harness.Spoken(words))
 		return false
 	}
 	var f Frame
@@ -144,7 +141,10 @@ func (r *run) over(err error) bool {
 		if why != nil {
 			err = why
 		}
-		r.state, f = RunFailed, Frame{Type: Failed, Message: err.Error(), Retryable: errors.Is(err, harness.ErrRetry), Unread: unread}
+		r.state, f = RunFailed, Frame{Type: Failed, Message: err.Error(), Retryable: errors.Is(err, harness.ErrRetry)}
+		for _, w := range words {
+			f.Unread = append(f.Unread, string(w.Item))
+		}
 	}
 	clear(r.asked)
 	_, _ = r.spool.add(f) // a spool that is broken ends its readers, too
@@ -203,14 +203,12 @@ func (r *run) say(w Words) (again bool, err error) {
 		r.again(parts)
 		return true, nil
 	}
+	var words []harness.Word
 	select {
-	case earlier := <-r.words:
-		parts = append(earlier[:len(earlier):len(earlier)], parts...)
+	case words = <-r.words:
 	default:
-		r.held = nil
 	}
-	r.held = append(r.held, w.Key)
-	r.words <- parts // size 1, just emptied, and nobody else sends
+	r.words <- append(words, harness.Word{Item: harness.ItemID(w.Key), Parts: parts}) // size 1, just emptied, and nobody else sends
 	return false, nil
 }
 

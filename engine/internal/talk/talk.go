@@ -58,7 +58,7 @@ func (t *Talk) Close() {
 // Hear listens until over, and returns why that did not come: the context's
 // cause, a callback's error, or the end of the program.
 func (t *Talk) Hear(ctx context.Context, over func() bool) error {
-	var steering <-chan []harness.Part
+	var steering <-chan []harness.Word
 	if t.Steer != nil {
 		steering = t.Host.Steering()
 	}
@@ -74,8 +74,8 @@ func (t *Talk) Hear(ctx context.Context, over func() bool) error {
 		case l := <-t.Ear.Lines:
 			err = t.line(ctx, l)
 			silence.Reset(t.Silence)
-		case parts := <-steering:
-			err = t.Steer(parts)
+		case words := <-steering:
+			err = t.Steer(harness.Spoken(words))
 		case then := <-t.back:
 			err = then(ctx)
 			silence.Reset(t.Silence)
