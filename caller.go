@@ -23,14 +23,20 @@ const (
 // CallerRoles lists every role, for tables that must cover them.
 func CallerRoles() []CallerRole { return []CallerRole{Viewer, Operator, Approver, Admin} }
 
+// CallerScope narrows what a caller's role lets it do, and never adds to it: a
+// list with commas of verbs, sessions and directories, which package gateway
+// reads. Empty, it narrows nothing. ([Scope] is how far a decision goes.)
+type CallerScope string
+
 // Caller is who asks, as the server has found out: never as a request says of
 // itself.
 type Caller struct {
 	Name    string     // the credential: a token's name, a subject; for logs and audits
 	User    string     // whose sessions are the caller's own
 	Role    CallerRole // what it may do with them
-	Login   string     // which login of a browser it is; empty: none
-	Expires time.Time  // when the caller is nobody again; zero: never
+	Scope   CallerScope
+	Login   string    // which login of a browser it is; empty: none
+	Expires time.Time // when the caller is nobody again; zero: never
 }
 
 // Check refuses a caller that nobody could have granted, with [ErrInvalid]: one

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"encoding/json"
 	"log/slog"
+	"strings"
 
 	"harness"
 )
@@ -27,11 +29,22 @@ func record(c harness.Caller, a Action, id harness.SessionID, cmd harness.Comman
 		}
 		r.Detail = string(cmd.Decision.Verdict) + " " + string(cmd.Decision.Scope) + " " + about
 	case harness.Configure:
-		if m := cmd.Patch.PermissionMode; m != nil {
-			r.Detail = string(*m)
-		}
+		r.Detail = trusted(cmd.Patch)
 	}
 	return r
+}
+
+// trusted is what of a patch makes a session ask less or more, in words.
+func trusted(p harness.ConfigPatch) string {
+	var all []string
+	if p.PermissionMode != nil {
+		all = append(all, string(*p.PermissionMode))
+	}
+	if p.Health != nil {
+		limits, _ := json.Marshal(p.Health) // numbers and words always can be
+		all = append(all, "health "+string(limits))
+	}
+	return strings.Join(all, " ")
 }
 
 // LogValue is the record's line in the audit log.

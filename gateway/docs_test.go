@@ -20,7 +20,7 @@ func TestTheDocumentSaysWhatIsEnforced(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(b)
-	for name, table := range map[string]string{"limits": limitsTable(), "roles": rolesTable()} {
+	for name, table := range map[string]string{"limits": limitsTable(), "roles": rolesTable(), "scopes": scopesTable()} {
 		begin, end := "<!-- "+name+", from the code -->\n", "<!-- end of "+name+" -->"
 		before, rest, ok := strings.Cut(text, begin)
 		got, after, closed := strings.Cut(rest, end)
@@ -45,6 +45,23 @@ func limitsTable() string {
 	for _, l := range gateway.Limits() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.Name, l.Value, l.Reason, l.Answer)
 	}
+	return b.String()
+}
+
+func scopesTable() string {
+	var b strings.Builder
+	b.WriteString("| part | leaves |\n|---|---|\n")
+	for _, verb := range gateway.ScopeVerbs() {
+		var all []string
+		for _, a := range gateway.Actions() {
+			if a != gateway.ForOther && gateway.May(harness.Caller{Role: harness.Admin, Scope: harness.CallerScope(verb)}, a) {
+				all = append(all, "`"+a.String()+"`")
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", verb, strings.Join(all, ", "))
+	}
+	b.WriteString("| `session:ID` | this session; none is made beside it, and `always` is no answer |\n")
+	b.WriteString("| `dir:PATH` | sessions that work there or below; new ones do, too |\n")
 	return b.String()
 }
 

@@ -156,7 +156,7 @@ func (e *Edge) enter(r *http.Request, route Route) (context.Context, error) {
 		return nil, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests of this caller")
 	}
 	for _, a := range route.Needs {
-		if !Allows(c.Role, a) {
+		if !May(c, a) {
 			return nil, forbidden(c, a)
 		}
 	}

@@ -95,10 +95,20 @@ func (g *Gate) MayWatch(ctx context.Context, id harness.SessionID) error {
 	return g.Allow(ctx, Watch, id)
 }
 
+// MayBegin is MayWatch for a session that need not be there yet: the user's
+// default one, or one that the first command makes. To a caller whose scope
+// names sessions or directories it must be there.
+func (g *Gate) MayBegin(ctx context.Context, id harness.SessionID) error {
+	if c, ok := harness.CallerOf(ctx); ok && !placed(c.Scope) {
+		id = ""
+	}
+	return g.MayWatch(ctx, id)
+}
+
 // enter is the caller of ctx, if it may do both to a session, or to none.
 func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) (harness.Caller, error) {
 	c, err := callerFor(ctx, a)
-	if err == nil && !Allows(c.Role, also) {
+	if err == nil && !May(c, also) {
 		a, err = also, forbidden(c, also)
 	}
 	foreign := false
@@ -154,7 +164,7 @@ func callerFor(ctx context.Context, a Action) (harness.Caller, error) {
 		return c, harness.ErrUnauthenticated
 	case !c.Expires.IsZero() && !time.Now().Before(c.Expires):
 		return c, fmt.Errorf("the credential has expired: %w", harness.ErrUnauthenticated)
-	case !Allows(c.Role, a):
+	case !May(c, a):
 		return c, forbidden(c, a)
 	case c.User == "" && !Allows(c.Role, ForOther):
 		return c, fmt.Errorf("the credential is nobody's: %w", harness.ErrForbidden)
@@ -163,25 +173,29 @@ func callerFor(ctx context.Context, a Action) (harness.Caller, error) {
 }
 
 func forbidden(c harness.Caller, a Action) error {
+	if Allows(c.Role, a) {
+		return fmt.Errorf("%s is not in the credential's scope: %w", a, harness.ErrForbidden)
+	}
 	return fmt.Errorf("%s is not for the role %s: %w", a, c.Role, harness.ErrForbidden)
 }
 
-// owns reports whether the session is the caller's, or any if it may act for
-// others. One that does not exist is ErrNotFound.
+// owns reports whether the session is one that the caller may know of: its own,
+// or any if it may act for others, as far as its scope goes. One that does not
+// exist is ErrNotFound.
 func (g *Gate) owns(ctx context.Context, c harness.Caller, id harness.SessionID) (bool, error) {
-	if Allows(c.Role, ForOther) {
+	if everywhere(c) {
 		return true, nil
 	}
-	user, epoch, ok := g.owners.get(id)
-	if !ok {
+	whose, epoch, ok := g.owners.get(id)
+	if !ok || whose.dir == "" && scopeHome(c.Scope) != "" {
 		sum, err := g.look(ctx, id)
 		if err != nil {
 			return false, err
 		}
-		user = sum.User
-		g.owners.learn(id, user, epoch)
+		whose = home{sum.User, sum.Directory}
+		g.owners.learn(id, whose, epoch)
 	}
-	return user == c.User, nil
+	return reaches(c, id, whose.user, whose.dir), nil
 }
 
 func (g *Gate) look(ctx context.Context, id harness.SessionID) (harness.Summary, error) {
@@ -226,11 +240,8 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	if err != nil {
 		return "", err
 	}
-	if n.Directory != "" && g.roots != nil {
-		if n.Directory, err = g.roots.Directory(n.Directory, Allows(c.Role, ForOther)); err != nil {
-			g.audit(Record{Caller: c, Action: Create, Session: n.ID, Detail: "directory", Err: err})
-			return "", err
-		}
+	if err := g.place(c, &n); err != nil {
+		return "", err
 	}
 	inherits := n.From != nil && n.User == "" && Allows(c.Role, ForOther) // the branch of an admin stays its owner's
 	if n.User == "" && !inherits {
@@ -256,12 +267,46 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	if inherits {
 		g.owners.forget(id)
 	} else {
-		g.owners.set(id, n.User)
+		g.owners.set(id, home{n.User, n.Directory})
 	}
 	if also == Trust {
-		g.audit(Record{Caller: c, Action: Trust, Session: id, Detail: string(*n.Config.PermissionMode)})
+		g.audit(Record{Caller: c, Action: Trust, Session: id, Detail: trusted(n.Config)})
 	}
 	return id, nil
+}
+
+// place decides where a new session works, within the caller's scope and the
+// server's roots. A branch works where its parent does.
+func (g *Gate) place(c harness.Caller, n *harness.NewSession) (err error) {
+	if n.Directory == "" && n.From == nil {
+		n.Directory = scopeHome(c.Scope)
+	}
+	detail := "directory"
+	switch {
+	case !holdsSession(c.Scope, n.ID):
+		detail, err = "session", fmt.Errorf("a session of this id is not in the credential's scope: %w", harness.ErrForbidden)
+	case n.Directory != "":
+		n.Directory, err = g.Directory(c, n.Directory)
+	}
+	if err != nil {
+		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Detail: detail, Err: err})
+	}
+	return err
+}
+
+// Directory is where path leads, if a caller may have something done there.
+func (g *Gate) Directory(c harness.Caller, path string) (string, error) {
+	dir := path
+	if g.roots != nil {
+		var err error
+		if dir, err = g.roots.Directory(path, Allows(c.Role, ForOther)); err != nil {
+			return "", err
+		}
+	}
+	if !holdsDir(c.Scope, dir) {
+		return "", fmt.Errorf("the directory is not in the credential's scope: %w", harness.ErrForbidden)
+	}
+	return dir, nil
 }
 
 // Do carries out a command in the caller's name.
@@ -272,6 +317,11 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 	}
 	c, err := g.enter(ctx, first, also, id)
 	if err != nil {
+		return harness.Receipt{}, err
+	}
+	if a, ok := cmd.(harness.Answer); ok && a.Decision.Scope == harness.Always && !holdsSession(c.Scope, "") {
+		err := fmt.Errorf("always is about more than the sessions of the credential's scope: %w", harness.ErrForbidden)
+		g.audit(record(c, also, id, cmd, err))
 		return harness.Receipt{}, err
 	}
 	if err := g.pace(c, first, id); err != nil {
@@ -291,7 +341,7 @@ func (g *Gate) At(ctx context.Context, id harness.SessionID, seq harness.Seq) (*
 		return nil, err
 	}
 	st, err := g.k.At(ctx, id, seq)
-	if err == nil && st.User != c.User && !Allows(c.Role, ForOther) { // removed and made again meanwhile
+	if err == nil && !reaches(c, id, st.User, st.Directory) { // removed and made again meanwhile
 		st, err = nil, absent(id)
 	}
 	return st, g.seen(id, err)

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -72,6 +73,10 @@ func (w *world) create(user string) harness.SessionID {
 
 func mode(m harness.Mode) harness.ConfigPatch { return harness.ConfigPatch{PermissionMode: &m} }
 
+func health() harness.ConfigPatch {
+	return harness.ConfigPatch{Health: &harness.HealthPolicy{TotalTokens: new(int64(1000))}}
+}
+
 // deed is an action as a client does it.
 type deed struct {
 	name string
@@ -96,6 +101,7 @@ var deeds = []deed{
 	command("configure normal", harness.Configure{Patch: mode(harness.Normal)}, gateway.Configure),
 	command("configure accept_edits", harness.Configure{Patch: mode(harness.AcceptEdits)}, gateway.Configure, gateway.Trust),
 	command("configure full_auto", harness.Configure{Patch: mode(harness.FullAuto)}, gateway.Configure, gateway.Trust),
+	command("configure health", harness.Configure{Patch: health()}, gateway.Configure, gateway.Trust),
 	command("rewind", harness.Rewind{Message: "itm_1"}, gateway.Rewind),
 	command("pause", harness.Pause{}, gateway.Pause),
 	command("resume", harness.Resume{}, gateway.Resume),
@@ -135,6 +141,10 @@ var deeds = []deed{
 		_, err := g.Create(ctx, harness.NewSession{From: &harness.Branch{Session: id}, Config: mode(harness.FullAuto)})
 		return err
 	}},
+	{"branch health", []gateway.Action{gateway.Create, gateway.Trust}, func(ctx context.Context, g *gateway.Gate, id harness.SessionID) error {
+		_, err := g.Create(ctx, harness.NewSession{From: &harness.Branch{Session: id}, Config: health()})
+		return err
+	}},
 	{"allow export", []gateway.Action{gateway.Read}, func(ctx context.Context, g *gateway.Gate, id harness.SessionID) error {
 		return g.Allow(ctx, gateway.Read, id)
 	}},
@@ -143,54 +153,117 @@ var deeds = []deed{
 	}},
 }
 
-// TestTheTableIsObeyed does every deed in every role, to a session of one's
-// own, of another user, and to none.
+// TestTheTableIsObeyed does every deed in every role with every kind of scope,
+// to a session of one's own, to one elsewhere, of another user, and to none.
 func TestTheTableIsObeyed(t *testing.T) {
 	t.Parallel()
 	for _, role := range harness.CallerRoles() {
 		for _, d := range deeds {
-			t.Run(string(role)+"/"+d.name, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
-				ctx := as(t, "alice", role)
-				allowed := !slices.ContainsFunc(d.acts, func(a gateway.Action) bool { return !gateway.Allows(role, a) })
-				own, foreign, nobodys := w.create("alice"), w.create("bob"), w.create("")
-				for _, c := range []struct {
-					whose string
-					id    harness.SessionID
-				}{{"foreign", foreign}, {"nobody's", nobodys}, {"missing", "ses_missing"}, {"own", own}} { // what is done last may go on
-					whose, id := c.whose, c.id
-					w.drained()
-					before := w.snapshot()
-					err := d.do(ctx, w.g, id)
-					code := harness.AsError(err)
-					reachable := whose == "own" || role == harness.Admin
-					switch {
-					case err != nil && errors.Is(err, harness.ErrUnauthenticated):
-						t.Errorf("%s session: %v", whose, err)
-					case !allowed:
-						if code != harness.ErrForbidden {
-							t.Errorf("%s session: got %v, want forbidden", whose, err)
-						}
-					case !reachable:
-						if code != harness.ErrNotFound {
-							t.Errorf("%s session: got %v, want not found", whose, err)
-						}
-					case whose != "missing" && err != nil && (code == harness.ErrForbidden || code == harness.ErrNotFound && d.name != "answer"):
-						t.Errorf("%s session: got %v, want it done", whose, err)
-					}
-					if allowed && reachable {
-						continue
-					}
-					if after := w.snapshot(); after != before {
-						t.Errorf("%s session: refused, but changed from %s to %s", whose, before, after)
-					}
-					lines := w.drained()
-					if want := !allowed || whose != "missing"; want != (len(lines) == 1) {
-						t.Errorf("%s session: %d audit lines %v", whose, len(lines), lines)
-					}
-				}
-			})
+			for _, scope := range scopes {
+				t.Run(string(role)+"/"+d.name+"/"+strings.ReplaceAll(scope, "/", "|"), func(t *testing.T) {
+					t.Parallel()
+					obey(t, role, scope, d)
+				})
+			}
+		}
+	}
+}
+
+// scopes are every verb, alone and with another, and places with and without;
+// {own} is the id of the session that is one's own.
+var scopes = []string{
+	"", "read", "submit", "approve", "manage", "inspect", "read,submit", "read,approve,manage",
+	"session:{own}", "session:ses_missing", "session:elsewhere", "session:{own},session:elsewhere", "read,session:{own}", "approve,session:{own}",
+	"dir:/w", "dir:/", "dir:/w/below", "dir:/elsewhere", "dir:/w,dir:/elsewhere", "submit,dir:/w", "dir:/w,session:{own}", "dir:/elsewhere,session:{own}", "manage,dir:/w,session:elsewhere",
+}
+
+// verbsOf states a second time what the verbs of a scope leave.
+var verbsOf = map[string][]string{
+	"read":    {"list", "read", "state", "watch", "rules", "for_other"},
+	"submit":  {"create", "submit", "steer", "cancel", "pause", "resume", "for_other"},
+	"approve": {"answer", "trust", "revoke", "for_other"},
+	"manage":  {"configure", "rewind", "remove", "import", "for_other"},
+	"inspect": {"inspect", "for_other"},
+}
+
+// left reports whether a scope leaves an action, in the words above.
+func left(scope string, a gateway.Action) bool {
+	named, found := false, false
+	for part := range strings.SplitSeq(scope, ",") {
+		if list, ok := verbsOf[part]; ok {
+			named, found = true, found || slices.Contains(list, a.String())
+		}
+	}
+	if strings.Contains(scope, ":") && (a == gateway.Import || a == gateway.Inspect) {
+		return false
+	}
+	return !named || found
+}
+
+// placed reports whether a scope leaves a session in a directory.
+func placed(scope string, id harness.SessionID, dir string) bool {
+	kinds := map[string]bool{}
+	for part := range strings.SplitSeq(scope, ",") {
+		if kind, name, ok := strings.Cut(part, ":"); ok {
+			right := map[string]bool{"session": name == string(id), "dir": name == "/" || name == dir}[kind]
+			kinds[kind] = kinds[kind] || right
+		}
+	}
+	for _, right := range kinds {
+		if !right {
+			return false
+		}
+	}
+	return true
+}
+
+func obey(t *testing.T, role harness.CallerRole, scope string, d deed) {
+	w := newWorld(t)
+	own, foreign, nobodys := w.create("alice"), w.create("bob"), w.create("")
+	if _, err := w.k.Create(t.Context(), harness.NewSession{ID: "elsewhere", User: "alice", Directory: "/elsewhere"}); err != nil {
+		t.Fatal(err)
+	}
+	scope = strings.ReplaceAll(scope, "{own}", string(own))
+	ctx := scoped(as(t, "alice", role), scope)
+	allowed := !slices.ContainsFunc(d.acts, func(a gateway.Action) bool { return !gateway.Allows(role, a) || !left(scope, a) })
+	for _, c := range []struct {
+		whose, dir string
+		id         harness.SessionID
+	}{{"foreign", "/w", foreign}, {"nobody's", "/w", nobodys}, {"missing", "/w", "ses_missing"}, {"elsewhere", "/elsewhere", "elsewhere"}, {"own", "/w", own}} { // what is done last may go on
+		whose, id := c.whose, c.id
+		w.drained()
+		before := w.snapshot()
+		err := d.do(ctx, w.g, id)
+		code := harness.AsError(err)
+		reachable := (whose == "own" || whose == "elsewhere" || role == harness.Admin) && placed(scope, id, c.dir)
+		mayMake := slices.Contains(d.acts, gateway.Create) && strings.Contains(scope, "session:") // an id that its scope cannot have
+		switch {
+		case err != nil && errors.Is(err, harness.ErrUnauthenticated):
+			t.Errorf("%s session: %v", whose, err)
+		case !allowed:
+			if code != harness.ErrForbidden {
+				t.Errorf("%s session: got %v, want forbidden", whose, err)
+			}
+		case !reachable:
+			if code != harness.ErrNotFound {
+				t.Errorf("%s session: got %v, want not found", whose, err)
+			}
+		case mayMake && whose != "missing":
+			if code != harness.ErrForbidden {
+				t.Errorf("%s session: got %v, want forbidden", whose, err)
+			}
+		case whose != "missing" && err != nil && (code == harness.ErrForbidden || code == harness.ErrNotFound && d.name != "answer"):
+			t.Errorf("%s session: got %v, want it done", whose, err)
+		}
+		if allowed && reachable && !mayMake {
+			continue
+		}
+		if after := w.snapshot(); after != before {
+			t.Errorf("%s session: refused, but changed from %s to %s", whose, before, after)
+		}
+		lines := w.drained()
+		if want := !allowed || whose != "missing"; want != (len(lines) == 1) && !(whose == "missing" && mayMake) {
+			t.Errorf("%s session: %d audit lines %v", whose, len(lines), lines)
 		}
 	}
 }

@@ -66,6 +66,7 @@ func Limits() []Limit {
 		{"failures to authenticate from one address", rate(failBurst, failEvery), "people mistype; who has the right token is let in all the same", "429 with Retry-After"},
 		{"token in a request", size(maxCredential), "a JWT with a few groups", "401"},
 		{"named tokens", fmt.Sprint(MaxTokens), "more than anybody can keep track of", "harness token add refuses"},
+		{"parts of a token's scope", fmt.Sprint(MaxScope), "it is looked through at each verb", "harness token add refuses"},
 		{"login codes that wait", fmt.Sprint(maxCodes), "printed and not used; the oldest goes", "the code is not valid"},
 		{"life of a login code", codeFor.String(), "long enough to click on it", "the code is not valid"},
 		{"logins of browsers", fmt.Sprint(maxLogins), "the one that was away longest goes", "401"},

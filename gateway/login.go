@@ -98,7 +98,11 @@ func whoami(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if !ok {
 		return nil, harness.ErrUnauthenticated
 	}
-	return map[string]any{"name": c.Name, "user": c.User, "role": c.Role}, nil
+	who := map[string]any{"name": c.Name, "user": c.User, "role": c.Role}
+	if c.Scope != "" {
+		who["scope"] = scopeParts(c.Scope)
+	}
+	return who, nil
 }
 
 // readJSON reads a body of the one kind that no form of another site can send.

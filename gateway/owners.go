@@ -27,9 +27,13 @@ type ownerShard struct {
 	newest owned // the ring's head: next is the newest, prev the oldest
 }
 
+// home is whose a session is, and where it works; an empty directory is one
+// that nobody has looked for.
+type home struct{ user, dir string }
+
 type owned struct {
 	id         harness.SessionID
-	user       string
+	home       home
 	prev, next *owned
 }
 
@@ -48,39 +52,39 @@ func (o *owners) shard(id harness.SessionID) *ownerShard {
 }
 
 // get is the owner, if known, and the epoch that learn wants if not.
-func (o *owners) get(id harness.SessionID) (user string, epoch uint64, ok bool) {
+func (o *owners) get(id harness.SessionID) (whose home, epoch uint64, ok bool) {
 	s := o.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byID[id]
 	if e == nil {
-		return "", s.epoch, false
+		return home{}, s.epoch, false
 	}
 	if s.newest.next != e {
 		e.unlink()
 		s.front(e)
 	}
-	return e.user, s.epoch, true
+	return e.home, s.epoch, true
 }
 
 // learn remembers what was looked up since get, unless something was forgotten
 // or set meanwhile: then the look may be of an earlier session of that name.
-func (o *owners) learn(id harness.SessionID, user string, epoch uint64) {
+func (o *owners) learn(id harness.SessionID, whose home, epoch uint64) {
 	s := o.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.epoch == epoch {
-		s.put(id, user)
+		s.put(id, whose)
 	}
 }
 
 // set remembers the owner of a session that was just made.
-func (o *owners) set(id harness.SessionID, user string) {
+func (o *owners) set(id harness.SessionID, whose home) {
 	s := o.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.epoch++
-	s.put(id, user)
+	s.put(id, whose)
 }
 
 // forget says that the session may be gone.
@@ -106,7 +110,7 @@ func (o *owners) len() (n int) {
 	return n
 }
 
-func (s *ownerShard) put(id harness.SessionID, user string) {
+func (s *ownerShard) put(id harness.SessionID, whose home) {
 	e := s.byID[id]
 	switch {
 	case e != nil:
@@ -118,7 +122,7 @@ func (s *ownerShard) put(id harness.SessionID, user string) {
 	default:
 		e = new(owned)
 	}
-	e.id, e.user = id, user
+	e.id, e.home = id, whose
 	s.byID[id] = e
 	s.front(e)
 }

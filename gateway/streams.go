@@ -58,12 +58,12 @@ func (g *Gate) WatchAwake(ctx context.Context, id harness.SessionID, after harne
 // mine ends a watch when the session turns out to be another of the same name,
 // of another user.
 func mine(c harness.Caller, id harness.SessionID, updates iter.Seq2[harness.Update, error]) iter.Seq2[harness.Update, error] {
-	if Allows(c.Role, ForOther) {
+	if everywhere(c) {
 		return updates
 	}
 	return func(yield func(harness.Update, error) bool) {
 		for up, err := range updates {
-			if up.State != nil && up.State.User != c.User {
+			if up.State != nil && !reaches(c, id, up.State.User, up.State.Directory) {
 				yield(harness.Update{}, absent(id))
 				return
 			}
@@ -83,18 +83,27 @@ func (g *Gate) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Sum
 		case err != nil:
 			yield(harness.Summary{}, err)
 			return
-		case Allows(c.Role, ForOther):
+		case everywhere(c):
 			g.k.List(ctx, f)(yield)
 			return
+		case Allows(c.Role, ForOther):
 		case f.User != "" && f.User != c.User:
 			return
+		default:
+			f.User = c.User
 		}
-		f.User = c.User
+		limit, n := f.Limit, 0
+		if placed(c.Scope) {
+			f.Limit = 0 // an index knows nothing of scopes
+		}
 		for sum, err := range g.k.List(ctx, f) {
-			if err == nil && sum.User != c.User { // a store that does not filter
+			if err == nil && !reaches(c, sum.Session, sum.User, sum.Directory) {
 				continue
 			}
 			if !yield(sum, err) {
+				return
+			}
+			if n++; n == limit {
 				return
 			}
 		}
@@ -137,7 +146,7 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 	if err := g.pace(c, Revoke, ""); err != nil {
 		return err
 	}
-	seen := Allows(c.Role, ForOther)
+	seen := everywhere(c)
 	if !seen {
 		for r, err := range g.Rules(ctx, "") {
 			if err != nil {

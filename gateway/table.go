@@ -42,8 +42,8 @@ func Actions() []Action {
 // String is the action's name in errors and audits.
 func (a Action) String() string { return table[a].name }
 
-// Allows reports whether a role may do something at all; with whose sessions is
-// another question.
+// Allows reports whether a role may do something at all; with whose sessions,
+// and whether a scope leaves it, are other questions: see [May].
 func Allows(r harness.CallerRole, a Action) bool {
 	switch r {
 	case harness.Viewer:
@@ -68,27 +68,28 @@ var table = [...]struct {
 	name                              string
 	viewer, operator, approver, admin bool
 	audited                           bool // also when it was allowed
+	verb                              verb // of a scope that has it
 }{
-	List:      {"list", yes, yes, yes, yes, no},
-	Read:      {"read", yes, yes, yes, yes, no},
-	State:     {"state", yes, yes, yes, yes, no},
-	Watch:     {"watch", yes, yes, yes, yes, no},
-	Create:    {"create", no, yes, yes, yes, no},
-	Submit:    {"submit", no, yes, yes, yes, no},
-	Steer:     {"steer", no, yes, yes, yes, no},
-	Cancel:    {"cancel", no, yes, yes, yes, no},
-	Configure: {"configure", no, yes, yes, yes, no},
-	Rewind:    {"rewind", no, yes, yes, yes, no},
-	Pause:     {"pause", no, yes, yes, yes, no},
-	Resume:    {"resume", no, yes, yes, yes, no},
-	Remove:    {"remove", no, yes, yes, yes, yes},
-	Answer:    {"answer", no, no, yes, yes, yes},
-	Trust:     {"trust", no, no, yes, yes, yes},
-	Rules:     {"rules", yes, yes, yes, yes, no},
-	Revoke:    {"revoke", no, no, yes, yes, yes},
-	ForOther:  {"for_other", no, no, no, yes, no},
-	Import:    {"import", no, no, no, yes, yes},
-	Inspect:   {"inspect", no, no, no, yes, no},
+	List:      {"list", yes, yes, yes, yes, no, verbRead},
+	Read:      {"read", yes, yes, yes, yes, no, verbRead},
+	State:     {"state", yes, yes, yes, yes, no, verbRead},
+	Watch:     {"watch", yes, yes, yes, yes, no, verbRead},
+	Create:    {"create", no, yes, yes, yes, no, verbSubmit},
+	Submit:    {"submit", no, yes, yes, yes, no, verbSubmit},
+	Steer:     {"steer", no, yes, yes, yes, no, verbSubmit},
+	Cancel:    {"cancel", no, yes, yes, yes, no, verbSubmit},
+	Configure: {"configure", no, yes, yes, yes, no, verbManage},
+	Rewind:    {"rewind", no, yes, yes, yes, no, verbManage},
+	Pause:     {"pause", no, yes, yes, yes, no, verbSubmit},
+	Resume:    {"resume", no, yes, yes, yes, no, verbSubmit},
+	Remove:    {"remove", no, yes, yes, yes, yes, verbManage},
+	Answer:    {"answer", no, no, yes, yes, yes, verbApprove},
+	Trust:     {"trust", no, no, yes, yes, yes, verbApprove},
+	Rules:     {"rules", yes, yes, yes, yes, no, verbRead},
+	Revoke:    {"revoke", no, no, yes, yes, yes, verbApprove},
+	ForOther:  {"for_other", no, no, no, yes, no, verbAny},
+	Import:    {"import", no, no, no, yes, yes, verbManage},
+	Inspect:   {"inspect", no, no, no, yes, no, verbInspect},
 }
 
 // actionsOf is what a command needs. A mode that asks less than the normal one
@@ -104,7 +105,7 @@ func actionsOf(cmd harness.Command) (first, also Action, ok bool) {
 	case harness.Answer:
 		return Answer, Answer, true
 	case harness.Configure:
-		if trusts(c.Patch) || c.Patch.Health != nil { // a limit that is raised answers the question about it
+		if trusts(c.Patch) {
 			return Configure, Trust, true
 		}
 		return Configure, Configure, true
@@ -118,9 +119,10 @@ func actionsOf(cmd harness.Command) (first, also Action, ok bool) {
 	return 0, 0, false
 }
 
-// trusts reports whether a patch makes a session ask less.
+// trusts reports whether a patch makes a session ask less: by its mode, or by
+// its limits, because one that is raised answers the question about it.
 func trusts(p harness.ConfigPatch) bool {
-	return p.PermissionMode != nil && *p.PermissionMode != harness.Normal
+	return p.PermissionMode != nil && *p.PermissionMode != harness.Normal || p.Health != nil
 }
 
 // by is the command in the caller's name, whatever name came with it.

@@ -54,6 +54,7 @@ type Token struct {
 	Name    string             `json:"name"`
 	User    string             `json:"user,omitempty"`
 	Role    harness.CallerRole `json:"role"`
+	Scope   []string           `json:"scope,omitempty"` // see [ParseScope]
 	SHA256  string             `json:"sha256"`
 	Created time.Time          `json:"created"`
 	Expires *time.Time         `json:"expires,omitempty"`
@@ -62,6 +63,7 @@ type Token struct {
 // caller is who comes with the token.
 func (t Token) caller() harness.Caller {
 	c := harness.Caller{Name: t.Name, User: t.User, Role: t.Role}
+	c.Scope, _ = ParseScope(t.Scope...) // was checked
 	if t.Expires != nil {
 		c.Expires = t.Expires.UTC()
 	}
@@ -78,6 +80,9 @@ func (t Token) check() error {
 	}
 	if b, err := hex.DecodeString(t.SHA256); err != nil || len(b) != sha256.Size {
 		return fmt.Errorf("token %s: no SHA-256: %w", t.Name, harness.ErrInvalid)
+	}
+	if _, err := ParseScope(t.Scope...); err != nil {
+		return fmt.Errorf("token %s: %w", t.Name, err)
 	}
 	if err := t.caller().Check(); err != nil {
 		return fmt.Errorf("token %s: %w", t.Name, err)
@@ -101,7 +106,7 @@ func AddToken(dir string, t Token) (token string, err error) {
 	err = changeTokens(dir, func(all []Token) ([]Token, error) {
 		switch {
 		case slices.ContainsFunc(all, func(o Token) bool { return o.Name == t.Name }):
-			return nil, fmt.Errorf("token %s: there is one of that name: %w", t.Name, harness.ErrInvalid)
+			return nil, fmt.Errorf("token %s: there is one of that name: %w", t.Name, harness.ErrExists)
 		case len(all) >= MaxTokens:
 			return nil, fmt.Errorf("there are %d tokens already: %w", len(all), harness.ErrTooLarge)
 		}
@@ -135,25 +140,34 @@ func NamedTokens(dir string) ([]Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file struct {
-		Tokens []Token `json:"tokens"`
-	}
+	var file tokenFile
 	if err := strict.Check(b, secret.MaxFile); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, err, harness.ErrCorrupt)
 	}
 	if err := json.Unmarshal(b, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, err, harness.ErrCorrupt)
 	}
-	slices.SortFunc(file.Tokens, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
-	for i, t := range file.Tokens {
+	if slices.ContainsFunc(file.Scoped, func(t Token) bool { return len(t.Scope) == 0 }) {
+		return nil, fmt.Errorf("%s: a token of those with a scope has none: %w", path, harness.ErrCorrupt)
+	}
+	all := append(file.Tokens, file.Scoped...)
+	slices.SortFunc(all, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	for i, t := range all {
 		if err := t.check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if i > 0 && t.Name == file.Tokens[i-1].Name {
+		if i > 0 && t.Name == all[i-1].Name {
 			return nil, fmt.Errorf("%s: two tokens are called %s: %w", path, t.Name, harness.ErrCorrupt)
 		}
 	}
-	return file.Tokens, nil
+	return all, nil
+}
+
+// tokenFile is the file of named tokens. Those with a scope stand apart: a
+// version that does not know of scopes does not know these tokens either.
+type tokenFile struct {
+	Tokens []Token `json:"tokens"`
+	Scoped []Token `json:"scoped,omitempty"`
 }
 
 // changeTokens replaces the list of named tokens by what change makes of it.
@@ -170,7 +184,15 @@ func changeTokens(dir string, change func([]Token) ([]Token, error)) error {
 	if all, err = change(all); err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(map[string][]Token{"tokens": all}, "", "  ")
+	file := tokenFile{Tokens: []Token{}}
+	for _, t := range all {
+		if len(t.Scope) > 0 {
+			file.Scoped = append(file.Scoped, t)
+		} else {
+			file.Tokens = append(file.Tokens, t)
+		}
+	}
+	b, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err
 	}

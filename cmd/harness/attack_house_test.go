@@ -19,6 +19,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"harness"
+	"harness/gateway"
 )
 
 // house is a real server with the tokens of two users, and what they own: the
@@ -32,19 +35,29 @@ type house struct {
 	n      atomic.Int64
 }
 
-// guests are the tokens of a house, by name: user and role.
-var guests = map[string][2]string{
+// guests are the tokens of a house, by name: user, role and scope.
+var guests = map[string][3]string{
 	"ada": {"ada", "approver"}, "ada-operator": {"ada", "operator"}, "ada-viewer": {"ada", "viewer"},
 	"bob": {"bob", "approver"}, "bob-operator": {"bob", "operator"}, "bob-viewer": {"bob", "viewer"},
 	"root": {"", "admin"},
+
+	"ada-reader": {"ada", "approver", "read"}, "ada-bot": {"ada", "approver", "read,submit"}, "ada-pager": {"ada", "approver", "read,approve"},
+	"wall": {"", "admin", "read"}, "scraper": {"", "admin", "inspect"}, "page": {"ada", "approver", "session:" + string(harness.DefaultSession("ada"))},
 }
 
 func newHouse(t testing.TB, more ...string) *house {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	h := &house{dir: dir, tokens: map[string]string{}}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, g := range guests {
-		h.tokens[name] = h.grant(t, name, g[0], g[1])
+		token, err := gateway.AddToken(dir, gateway.Token{Name: name, User: g[0], Role: harness.CallerRole(g[1]), Scope: parts(g[2])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.tokens[name] = token
 	}
 	h.process = start(t, playing(t, dir, more...)...)
 	h.tokens["owner"] = h.token

@@ -290,7 +290,7 @@ func rpcMethods(t testing.TB) (all []string) {
 }
 
 // TestEveryRoleHasItsVerbsAndNoMore is the table of roles and actions, each cell
-// over HTTP; attack 20 is some of them.
+// over HTTP, and the same with scopes; attack 20 is some of them.
 func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -327,22 +327,28 @@ func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 		if !ok && a != gateway.Inspect { // nothing shows the whole server yet
 			t.Errorf("%s is not tried", a)
 		}
-		for _, role := range harness.CallerRoles() {
+		for _, as := range []string{"ada-viewer", "ada-operator", "ada", "root", "ada-reader", "ada-bot", "ada-pager", "wall", "scraper"} {
 			if !ok {
 				continue
 			}
-			q.as = map[harness.CallerRole]string{harness.Viewer: "ada-viewer", harness.Operator: "ada-operator", harness.Approver: "ada", harness.Admin: "root"}[role]
+			q.as = as
+			who := harness.Caller{Role: harness.CallerRole(guests[as][1]), Scope: harness.CallerScope(guests[as][2])}
 			id := h.session(t, "ada", "")
 			got := h.send(t, q.on(id))
 			no := got.status == 403
+			may := gateway.May(who, a)
 			if a == gateway.ForOther {
-				no = got.status == 404 // and not even whether there is one
+				may = may && gateway.May(who, gateway.Read)
+				no = got.status == 404 || got.status == 403 && gateway.Allows(who.Role, a) // and not even whether there is one
 			}
-			if may := gateway.Allows(role, a); may == no || may && got.status >= 500 && got.status != 501 {
-				t.Errorf("%s as %s: %d %s, allowed: %t", a, role, got.status, got.body, may)
+			if a == gateway.Trust {
+				may = may && gateway.May(who, gateway.Configure)
+			}
+			if may == no || may && got.status >= 500 && got.status != 501 {
+				t.Errorf("%s as %s: %d %s, allowed: %t", a, as, got.status, got.body, may)
 			}
 			if no && a != gateway.ForOther && !strings.Contains(got.body, `"forbidden"`) {
-				t.Errorf("%s as %s: %s", a, role, got.body)
+				t.Errorf("%s as %s: %s", a, as, got.body)
 			}
 			h.logged(t, got)
 		}
@@ -352,27 +358,31 @@ func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 	}
 }
 
+// commandsOf are the commands of a WebSocket, by what they need.
+var commandsOf = map[string]gateway.Action{
+	`"type":"submit","prompt":"attack"`:                            gateway.Submit,
+	`"type":"resume","prompt":"attack","sessionId":"{id}"`:         gateway.Submit,
+	`"type":"steer","message":"attack"`:                            gateway.Steer,
+	`"type":"cancel"`:                                              gateway.Cancel,
+	`"type":"approve","toolCallId":"{call}"`:                       gateway.Answer,
+	`"type":"deny","toolCallId":"{call}"`:                          gateway.Answer,
+	`"type":"configure","config":{"model":"m"}`:                    gateway.Configure,
+	`"type":"configure","config":{"permissionMode":"acceptEdits"}`: gateway.Trust,
+	`"type":"configure","config":{"permissionMode":"fullAuto"}`:    gateway.Trust,
+	`"type":"rewind","messageId":"itm_1"`:                          gateway.Rewind,
+}
+
+// methodsOf are those of JSON-RPC.
+var methodsOf = map[string]gateway.Action{
+	"thread.create": gateway.Create, "thread.fork": gateway.Create, "turn.start": gateway.Submit, "turn.steer": gateway.Steer, "turn.cancel": gateway.Cancel,
+	"approval.respond": gateway.Answer, "thread.configure": gateway.Configure, "thread.pause": gateway.Pause, "thread.resume": gateway.Resume,
+	"thread.rewind": gateway.Rewind, "thread.get": gateway.Read, "thread.list": gateway.List, "thread.subscribe": gateway.Watch, "rule.list": gateway.Rules, "rule.revoke": gateway.Revoke,
+}
+
 // TestRolesHoldOnEveryProtocol is attack 20 over WebSocket and JSON-RPC.
 func TestRolesHoldOnEveryProtocol(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	commands := map[string]gateway.Action{
-		`"type":"submit","prompt":"attack"`:                            gateway.Submit,
-		`"type":"resume","prompt":"attack","sessionId":"{id}"`:         gateway.Submit,
-		`"type":"steer","message":"attack"`:                            gateway.Steer,
-		`"type":"cancel"`:                                              gateway.Cancel,
-		`"type":"approve","toolCallId":"{call}"`:                       gateway.Answer,
-		`"type":"deny","toolCallId":"{call}"`:                          gateway.Answer,
-		`"type":"configure","config":{"model":"m"}`:                    gateway.Configure,
-		`"type":"configure","config":{"permissionMode":"acceptEdits"}`: gateway.Trust,
-		`"type":"configure","config":{"permissionMode":"fullAuto"}`:    gateway.Trust,
-		`"type":"rewind","messageId":"itm_1"`:                          gateway.Rewind,
-	}
-	methods := map[string]gateway.Action{
-		"thread.create": gateway.Create, "thread.fork": gateway.Create, "turn.start": gateway.Submit, "turn.steer": gateway.Steer, "turn.cancel": gateway.Cancel,
-		"approval.respond": gateway.Answer, "thread.configure": gateway.Configure, "thread.pause": gateway.Pause, "thread.resume": gateway.Resume,
-		"thread.rewind": gateway.Rewind, "thread.get": gateway.Read, "thread.list": gateway.List, "thread.subscribe": gateway.Watch, "rule.list": gateway.Rules, "rule.revoke": gateway.Revoke,
-	}
 	rule := func() string {
 		id := h.session(t, "ada", "ask")
 		request, _ := h.question(t, id)
@@ -381,7 +391,7 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 	}
 	for role, as := range map[harness.CallerRole]string{harness.Viewer: "ada-viewer", harness.Operator: "ada-operator", harness.Approver: "ada"} {
 		t.Run(string(role), func(t *testing.T) {
-			for command, a := range commands {
+			for command, a := range commandsOf {
 				id := h.session(t, "ada", "ask")
 				_, call := h.question(t, id)
 				v, _ := h.viewAs(t, as, "?sessionId="+id)
@@ -391,7 +401,7 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 				}
 			}
 			s := h.speakAs(t, as)
-			for method, a := range methods {
+			for method, a := range methodsOf {
 				id, request, standing := h.session(t, "ada", "ask"), "", ""
 				if method == "rule.revoke" {
 					standing = rule()

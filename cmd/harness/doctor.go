@@ -89,6 +89,9 @@ func lookAtTokens(dir string) (all []finding) {
 		if t.User != "" {
 			who += " of " + t.User
 		}
+		if len(t.Scope) > 0 {
+			who += ", only " + clean(strings.Join(t.Scope, ", "), maxScopeShown)
+		}
 		x := finding{what: who}
 		switch {
 		case t.Expires != nil && time.Now().After(*t.Expires):

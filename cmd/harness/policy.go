@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,13 +118,13 @@ func readFile(f *os.File, err error) ([]byte, error) {
 
 // try answers over HTTP what would be decided in a directory in which the
 // caller may have sessions, with the rules that hold for it there.
-func (s *ruleSource) try(gate *gateway.Gate, roots *gateway.Roots, standard string) func(context.Context, rest.PolicyQuestion) (rest.PolicyVerdict, error) {
+func (s *ruleSource) try(gate *gateway.Gate, standard string) func(context.Context, rest.PolicyQuestion) (rest.PolicyVerdict, error) {
 	return func(ctx context.Context, q rest.PolicyQuestion) (rest.PolicyVerdict, error) {
 		caller, _ := harness.CallerOf(ctx)
 		dir := standard
-		if q.Directory != "" {
+		if q.Directory != "" || caller.Scope != "" {
 			var err error
-			if dir, err = roots.Directory(q.Directory, caller.Role == harness.Admin); err != nil {
+			if dir, err = gate.Directory(caller, cmp.Or(q.Directory, standard)); err != nil {
 				return rest.PolicyVerdict{}, err
 			}
 		}

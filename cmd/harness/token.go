@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -27,6 +28,13 @@ owner's and may do everything; others have a name, a user and a role:
   approver  decides what their tools may do
   admin     does all of that for everybody
 
+A scope narrows a token below its role, for a bot, a dashboard or a scraper: to
+some verbs, some sessions, the sessions of some directories, or all of these.
+
+  read      look                        submit   make sessions, speak to them
+  approve   decide about tool calls     manage   settings, rewinding, removing
+  inspect   the server's metrics
+
 Usage:
   harness token add [flags] NAME   make one and print it, this once
   harness token ls  [flags]        list them
@@ -41,16 +49,19 @@ func (f *flags) dataDirectory() *string {
 }
 
 func addToken(_ context.Context, p *program, args []string) error {
-	f := p.flags("token add", "[flags] NAME", "Make a token and print it. It is not kept anywhere: what is stored cannot be used.",
-		"harness token add --user ada --role operator laptop", "harness token add --role admin --for 24h ci > ci.token")
+	f := p.flags("token add", "[flags] NAME", "Make a token and print it. It is not kept anywhere: what is stored cannot be used.\nThe verbs of a scope are "+words(gateway.ScopeVerbs())+".",
+		"harness token add --user ada --role operator laptop", "harness token add --role admin --for 24h ci > ci.token",
+		"harness token add --user ada --role approver --scope read,approve pager", "harness token add --user ada --scope read,submit,dir:/srv/site bot",
+		"harness token add --role admin --scope inspect prometheus")
 	user := f.String("user", "", "`USER` whose sessions are the token's; only an admin needs none")
 	role := f.String("role", string(harness.Operator), "`ROLE` of the token: "+words(harness.CallerRoles()))
+	scope := f.String("scope", "", "what of its role it has, `PART` with commas: verbs, session:ID, dir:PATH")
 	life := f.Duration("for", 0, "how long it is valid; 0 is until it is removed")
 	data := f.dataDirectory()
 	if err := f.parse(args, 1, 1); err != nil {
 		return err
 	}
-	t := gateway.Token{Name: f.args[0], User: *user, Role: harness.CallerRole(*role)}
+	t := gateway.Token{Name: f.args[0], User: *user, Role: harness.CallerRole(*role), Scope: scoped(parts(*scope))}
 	if *life < 0 {
 		return f.mistake("--for is negative")
 	}
@@ -66,6 +77,30 @@ func addToken(_ context.Context, p *program, args []string) error {
 	}
 	fmt.Fprintln(p.stdout, secret)
 	return nil
+}
+
+// maxScopeShown bounds a scope in a list: a line is read by people.
+const maxScopeShown = 200
+
+// scoped are the parts of a scope with directories as sessions have them: whole,
+// and also as they are without symbolic links.
+func scoped(parts []string) (all []string) {
+	for _, part := range parts {
+		path, ok := strings.CutPrefix(part, "dir:")
+		if !ok {
+			all = append(all, part)
+			continue
+		}
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			abs = path // is refused for what it is
+		}
+		all = append(all, "dir:"+abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+			all = append(all, "dir:"+real)
+		}
+	}
+	return all
 }
 
 func listTokens(_ context.Context, p *program, args []string) error {
@@ -90,14 +125,14 @@ func listTokens(_ context.Context, p *program, args []string) error {
 		return nil
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tUSER\tROLE\tMADE\tVALID UNTIL")
-	fmt.Fprintf(table, "owner\t\t%s\tin %s\tthe file is removed\n", harness.Admin, filepath.Join(*data, "token"))
+	fmt.Fprintln(table, "NAME\tUSER\tROLE\tSCOPE\tMADE\tVALID UNTIL")
+	fmt.Fprintf(table, "owner\t\t%s\t\tin %s\tthe file is removed\n", harness.Admin, filepath.Join(*data, "token"))
 	for _, t := range all {
 		until := "it is removed"
 		if t.Expires != nil {
 			until = t.Expires.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.Name, t.User, t.Role, t.Created.Local().Format(time.DateTime), until)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.User, t.Role, clean(strings.Join(t.Scope, ","), maxScopeShown), t.Created.Local().Format(time.DateTime), until)
 	}
 	return table.Flush()
 }

@@ -132,14 +132,23 @@ func (h *Hub) session(ctx context.Context, name, user string) (harness.SessionID
 			return id, err
 		}
 		if id == harness.DefaultSession(user) {
-			return id, nil
+			return id, h.mayBegin(ctx, id)
 		}
 		return "", fmt.Errorf("session %s: %w", id, harness.ErrNotFound)
 	case user != "":
-		return harness.DefaultSession(user), nil
+		id := harness.DefaultSession(user)
+		return id, h.mayBegin(ctx, id)
 	default:
-		return harness.SessionID(h.opts.NewID(harness.SessionPrefix)), nil
+		id := harness.SessionID(h.opts.NewID(harness.SessionPrefix))
+		return id, h.mayBegin(ctx, id)
 	}
+}
+
+func (h *Hub) mayBegin(ctx context.Context, id harness.SessionID) error {
+	if h.gate == nil {
+		return nil
+	}
+	return h.gate.MayBegin(ctx, id)
 }
 
 func (h *Hub) mayWatch(ctx context.Context, id harness.SessionID) error {

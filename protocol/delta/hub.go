@@ -31,6 +31,8 @@ type gate interface {
 	// request names.
 	User(ctx context.Context, named string) (string, error)
 	MayWatch(ctx context.Context, id harness.SessionID) error
+	// MayBegin is MayWatch for a session that need not be there yet.
+	MayBegin(ctx context.Context, id harness.SessionID) error
 }
 
 // Options are the hub's settings. The zero value works.
