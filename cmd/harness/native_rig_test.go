@@ -89,6 +89,9 @@ func (s *nativeServer) say(t *testing.T, id, prompt, decision string) (all []eve
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		t.Fatalf("the turn of %q is answered with %s", prompt, r.Status)
+	}
 	lines := bufio.NewReader(r.Body)
 	for {
 		line, err := lines.ReadString('\n')

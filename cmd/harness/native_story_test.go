@@ -76,7 +76,7 @@ var inventoryStories = []story{
 	{kinds: "tool_log", turns: []string{"log"}},
 	{kinds: "reflection", turns: []string{"reflect"}},
 	{kinds: "context_warning", turns: []string{"fill", "hello"}},
-	{kinds: "context_compacted", turns: []string{"hello", "hello again", "hello", "/compact"}},
+	{kinds: "context_compacted", turns: []string{"hello", "hello again", "/compact"}},
 	{kinds: "step_progress session_checkpoint", turns: []string{"steps"}},
 	{kinds: "retrieval", turns: []string{"search"}},
 	{kinds: "approval_required approval_applied", mode: "normal", turns: []string{"ask"}},

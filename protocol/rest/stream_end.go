@@ -37,13 +37,13 @@ func (r *room) settle(ctx context.Context) {
 	}
 }
 
-// note takes over what a session's row says, unless the room knows better. mu
-// is held.
+// note takes over what a session's row says, unless the room knows better: from
+// the log, or from a row that somebody read later and noted earlier. mu is held.
 func (r *room) note(sum harness.Summary) {
-	if sum.Seq < r.end {
+	if sum.Seq < max(r.end, r.noted) {
 		return
 	}
-	r.calm, r.over = 0, false
+	r.noted, r.calm, r.over = sum.Seq, 0, false
 	switch sum.Status {
 	case harness.StatusCompleted, harness.StatusFailed, harness.StatusCancelled:
 		r.calm, r.over = sum.Seq, true

@@ -79,6 +79,25 @@ func TestUntilTheTurnEnds(t *testing.T) {
 	})
 }
 
+// A feed that looked at the session before a turn began, and tells of it after
+// the turn's stream came, does not end that stream.
+func TestAnOldRowDoesNotEndTheStreamOfATurn(t *testing.T) {
+	t.Parallel()
+	idle, busy := harness.Summary{Seq: 14, Status: harness.Idle}, harness.Summary{Seq: 16, Status: harness.Running}
+	r := &room{end: idle.Seq}
+	w := &stream{want: everything, at: idle.Seq, terms: &terms{until: untilTurn("trn_2")}}
+	for _, sum := range []harness.Summary{idle, busy, idle} {
+		r.note(sum)
+	}
+	if r.ends(w) {
+		t.Error("the stream ends before its turn was told")
+	}
+	r.note(harness.Summary{Seq: 20, Status: harness.Idle})
+	if w.at = 20; !r.ends(w) {
+		t.Error("the stream goes on behind its turn")
+	}
+}
+
 // What cannot be shown ends, and says so without internals.
 func TestARemovedSessionEndsItsStreams(t *testing.T) {
 	eachStore(t, func(t *testing.T, st harness.Store) {

@@ -22,6 +22,7 @@ type room struct {
 	cancel  func()      // while feeding
 	end     harness.Seq // the log is known to reach here
 	calm    harness.Seq // nothing went on in the session here; 0: not known
+	noted   harness.Seq // the newest row of the session that was looked at
 	enders  int32       // streams that end by themselves
 	over    bool        // nothing will go on behind calm
 	again   bool        // something happened that the feed may have missed: look once more before it ends
@@ -209,7 +210,7 @@ func (r *room) fail(err error) {
 	r.f.log.Warn("streams ended", "session", r.id, "err", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failed = true
+	r.failed, r.noted = true, 0
 	for _, w := range r.streams {
 		w.fail(err)
 	}
