@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -84,12 +85,18 @@ func mean(list []time.Duration) (sum time.Duration) {
 
 // BenchmarkNativeTurn is the same scripted turn by our own loop, by codex and by
 // claude, beside the floor: the same number of requests to the same server by a
-// plain client. All run their commands without a sandbox. Codex and claude are
-// left out where they are not installed, and the log says so.
+// plain client. All run their commands without a sandbox, but for boxed: that is
+// ours as it comes, with bubblewrap around every command. What is not installed
+// is left out, and the log says so.
 func BenchmarkNativeTurn(b *testing.B) {
 	server := modeltest.Serve(b, nativeScript())
 	drivers := []driver{floorDriver(b, server)}
-	drivers = append(drivers, oursDriver(b, server))
+	drivers = append(drivers, oursDriver(b, server, "ours", "local"))
+	if _, err := exec.LookPath("bwrap"); err == nil {
+		drivers = append(drivers, oursDriver(b, server, "boxed", "bwrap"))
+	} else {
+		b.Log("without our default sandbox: " + err.Error())
+	}
 	if d, why := codexDriver(b, server); why == "" {
 		drivers = append(drivers, d)
 	} else {
@@ -142,7 +149,7 @@ func floorDriver(tb testing.TB, server *modeltest.Server) driver {
 }
 
 // oursDriver is harness stdio with the native engine.
-func oursDriver(tb testing.TB, server *modeltest.Server) driver {
+func oursDriver(tb testing.TB, server *modeltest.Server, name, sandbox string) driver {
 	dir := tb.TempDir()
 	key := filepath.Join(dir, "key")
 	if err := os.WriteFile(key, []byte("sk-bench-0123456789"), 0o600); err != nil {
@@ -153,7 +160,7 @@ func oursDriver(tb testing.TB, server *modeltest.Server) driver {
 		tb.Fatal(err)
 	}
 	a := startStdio(tb, buildHarness(tb), work, "--engine", "native", "--model", "anthropic/x", "--key", "anthropic=file:"+key, "--model-url", "anthropic="+server.URL,
-		"--sandbox", "local", "--snapshots", "off")
+		"--sandbox", sandbox, "--snapshots", "off")
 	tb.Cleanup(a.end)
 	a.send(`{"jsonrpc":"2.0","id":2,"method":"thread.create","params":{}}`)
 	var made struct {
@@ -167,7 +174,7 @@ func oursDriver(tb testing.TB, server *modeltest.Server) driver {
 	if line := string(a.until(`"id":4,`)); strings.Contains(line, `"error"`) {
 		tb.Fatal(line)
 	}
-	return driver{"ours", func(prompt string) {
+	return driver{name, func(prompt string) {
 		a.send(stdioTurn(id, prompt))
 		for line := ""; !strings.Contains(line, `"turn.completed"`); {
 			if line = string(a.until(`"method":"turn.`)); strings.Contains(line, `"turn.error"`) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"harness/model"
 )
@@ -11,14 +12,18 @@ import (
 // rule makes steps of a clause of one form. Tried in order; one that makes
 // nothing lets the next try.
 type rule struct {
-	form *regexp.Regexp
+	form func() *regexp.Regexp
 	make func(*parser, []string) []step
 }
 
-// form is a whole clause; L is a literal, F a name, and blanks are any space.
-func form(expr string) *regexp.Regexp {
-	expr = strings.NewReplacer("{L}", `[\x{e000}-\x{f8ff}]`, "{F}", `[^\s,:]+`, " ", `\s+`).Replace(expr)
-	return regexp.MustCompile(`(?is)^(?:` + expr + `)$`)
+// form is a whole clause; L is a literal, F a name, and blanks are any space. It
+// is compiled when it is first needed: all of them take longer than the rest of
+// the program's start, which is also that of every helper of a sandbox.
+func form(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		expr := strings.NewReplacer("{L}", `[\x{e000}-\x{f8ff}]`, "{F}", `[^\s,:]+`, " ", `\s+`).Replace(expr)
+		return regexp.MustCompile(`(?is)^(?:` + expr + `)$`)
+	})
 }
 
 const (

@@ -192,7 +192,7 @@ func (b *bench) target(t *testing.T) *target {
 		}
 		return dir
 	}
-	a := &target{probe: b.probe, dir: real(t.TempDir()), home: real(t.TempDir())}
+	a := &target{probe: b.probe, dir: real(t.TempDir()), home: real(shortDir(t))}
 	write(t, bashrc(a), "clean")
 	write(t, key(a), canary)
 	for _, name := range concealed[:2] {
@@ -245,6 +245,18 @@ func (a *target) repositories(t *testing.T) {
 	write(t, filepath.Join(main, "hooks/sample"), "")
 	write(t, filepath.Join(main, "worktrees/tree/gitdir"), filepath.Join(a.dir, "tree/.git")+"\n")
 	write(t, filepath.Join(a.dir, "tree/.git"), "gitdir: "+filepath.Join(main, "worktrees/tree")+"\n")
+}
+
+// shortDir is like t.TempDir, with room for the name of a socket in it: that has
+// at most 107 bytes with all its directories.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "h-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // listen opens sockets that count what they are sent.

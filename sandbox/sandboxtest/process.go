@@ -201,7 +201,7 @@ func (b *bench) surroundings(t *testing.T) {
 		}
 	})
 	t.Run("WhatTheSpecOpensIsOpen", func(t *testing.T) {
-		a := &target{probe: b.probe, home: t.TempDir()}
+		a := &target{probe: b.probe, home: shortDir(t)}
 		a.listen(t)
 		w, _ := b.open(t, func(s *harness.WorkspaceSpec) { s.Sockets = []string{byPath(a)} })
 		if got := run(t, w, b.probe, "attack", "dial", "unix", byPath(a)); !received(a, got) {

@@ -41,7 +41,7 @@ func Launch(program string, p Plan, cgroupFD int, start func(*exec.Cmd) error) (
 	}
 	cmd := &exec.Cmd{
 		Path: program, Args: []string{Name}, Dir: "/",
-		Env:         []string{"GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}, // it only waits, and not at its end
+		Env:         []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=64MiB", "GORACE=atexit_sleep_ms=0"}, // it only waits, and not at its end
 		ExtraFiles:  []*os.File{file, control, words},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
