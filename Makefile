@@ -15,8 +15,16 @@ NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -
 NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
 PEERS       := bench/testdata/node/node_modules/.package-lock.json
 
+# The agents of other people that the bridges are tested with: the package of
+# this platform alone, in the versions and with the checksums of the lock file
+# after which the directory is named. 1 GB, so it is in the user's cache and
+# no other working tree fetches it again.
+CACHE       := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))
+AGENTS_LOCK := engine/internal/bridgetest/testdata/agents/package-lock.json
+AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
+
 .DEFAULT_GOAL := help
-.PHONY: help run build deps test lint bench long audit
+.PHONY: help run build deps agents test lint bench long audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +41,14 @@ deps: $(NODE_STAMPS) ## fetch the npm packages the test drivers need
 	$(NPM) ci --prefix $* --no-audit --no-fund --loglevel=error
 	@touch $@
 
-test: deps lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package)
+agents: $(AGENTS)/node_modules/.package-lock.json ## fetch the agents that the bridges are tested with, into the user's cache
+
+$(AGENTS)/node_modules/.package-lock.json:
+	@mkdir -p $(AGENTS)
+	cp $(dir $(AGENTS_LOCK))package.json $(AGENTS_LOCK) $(AGENTS)
+	$(NPM) ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error
+
+test: deps agents lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package)
 	$(GO) test $(PKG)
 
 lint: ## gofmt, vet, staticcheck
@@ -41,12 +56,12 @@ lint: ## gofmt, vet, staticcheck
 	$(GO) vet $(PKG)
 	$(GO) tool staticcheck $(PKG)
 
-bench: deps $(PEERS) ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
+bench: deps agents $(PEERS) ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(PKG)
 	cd bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m .
 	cd bench && BENCH_GATES=1 $(GO) test -v -run TestGates -timeout 60m .
 
-long: deps ## the tests again with LONG=1 and the race detector (needs a C compiler)
+long: deps agents ## the tests again with LONG=1 and the race detector (needs a C compiler)
 	LONG=1 $(GO) test -race -timeout 180m $(PKG)
 
 audit: ## ask the Go vulnerability database about every dependency (needs the network)

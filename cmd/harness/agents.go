@@ -38,24 +38,11 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 	if _, err := exec.LookPath(program); err != nil {
 		return nil, fmt.Errorf("--engine claude: %w; npm install -g @anthropic-ai/claude-code, or claude:PATH: %w", err, harness.ErrInvalid)
 	}
-	ctx := context.Background()
-	box, notice, err := h.enclose(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, err := h.wayOut(ctx, "anthropic", notice)
+	base, out, err := h.bridge("claude", "anthropic")
 	if err != nil {
 		return nil, fmt.Errorf("--engine claude: %w", err)
 	}
-	spec, state := h.workspace(), ""
-	if h.data != "" {
-		state = filepath.Join(h.place(), "agents", "claude")
-	}
-	e := claude.New(claude.Options{
-		Program: []string{program}, Sandbox: box, Notice: notice, Outfit: out.fit, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, State: state, Network: spec.Network || out.loop != "",
-		Limits: spec.Limits, Log: h.log,
-	})
-	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
+	e := claude.New(claude.Options{Program: []string{program}, Base: base})
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
 
@@ -104,12 +91,10 @@ func (h *housing) bridge(name, provider string) (codex.Base, *wayOut, error) {
 	if err != nil {
 		return codex.Base{}, nil, err
 	}
-	spec := h.fence.spec(h.program.getenv)
+	spec := h.workspace()
 	base := codex.Base{Sandbox: box, Notice: notice, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, Network: spec.Network, Limits: spec.Limits, Log: h.log}
 	if h.data != "" {
-		if base.State, err = filepath.Abs(filepath.Join(h.data, "agents", name)); err != nil {
-			return base, nil, err
-		}
+		base.State = filepath.Join(h.place(), "agents", name)
 	}
 	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
 	if provider == "" {

@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"harness/engine/internal/bridgetest"
 )
 
 // agent is one that does what its prompts say.
@@ -128,33 +129,14 @@ func (a *agent) turn(m message, how string) int {
 	text := m.Params.Prompt[0].Text
 	if strings.HasSuffix(text, "wrong") {
 		a.say("Half")
+		if code, all := bridgetest.Fault(how).Commit(a.in, os.Stdout, os.Stderr); all {
+			return code
+		}
 		switch how {
-		case "garbage":
-			fmt.Println("warning: something that is no message")
-			return -1
-		case "huge":
-			fmt.Printf("{\"method\":\"x\",\"x\":\"%s\"}\n", bytes.Repeat([]byte("x"), 50<<20))
-			return -1
-		case "silent":
-			return -1
-		case "exit0":
-			return 0
 		case "exit1":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no more"}}`+"\n", m.ID)
 			return 1
-		case "stderr":
-			fmt.Fprintln(os.Stderr, "out of cheese")
-			return 3
-		case "deaf": // it does not even stop
-			for {
-				if _, err := a.in.ReadBytes('\n'); err != nil {
-					select {}
-				}
-			}
 		case "stray":
-			if err := exec.Command("sleep", "300").Start(); err != nil {
-				return 70
-			}
 			a.update("tool_call", `,"toolCallId":"t","title":"x","kind":"execute","status":"completed"`)
 		case "unknown":
 			a.update("brand_new", "")

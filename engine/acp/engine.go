@@ -45,23 +45,13 @@ func (e *Engine) Abilities() harness.Abilities {
 
 // Run runs an attempt. Of a session's attempts one runs at a time.
 func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	s, err := e.pool.Take(ctx, t.Session)
-	if err != nil {
-		return err
-	}
-	defer e.pool.Give(t.Session, s)
-	r := &run{opts: &e.opts, slot: s, turn: t, host: h, log: e.opts.Log.With("session", t.Session, "turn", t.ID)}
-	err = r.play(ctx)
-	if err != nil && !r.clean {
-		s.Kill()
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("acp: %w", err)
-	}
-	return nil
+	return e.pool.Run(ctx, t.Session, func(s *program.Slot) (bool, error) {
+		r := &run{opts: &e.opts, slot: s, turn: t, host: h, log: e.opts.Log.With("session", t.Session, "turn", t.ID)}
+		if err := r.play(ctx); err != nil {
+			return r.clean, fmt.Errorf("acp: %w", err)
+		}
+		return true, nil
+	})
 }
 
 // Close waits for turns to end and ends every process. Turns that come later

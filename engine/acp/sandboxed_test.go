@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
 	"harness/sandbox/bwrap"
 )
@@ -26,27 +27,46 @@ func TestAnAgentRunsInNamespaces(t *testing.T) {
 	}
 }
 
-// TestTheRealAgentRunsInNamespaces and remembers there what was said.
-func TestTheRealAgentRunsInNamespaces(t *testing.T) {
-	bin := real(t)
-	if os.Getenv("LONG") == "" {
-		t.Skip("LONG=1 runs the real agent in namespaces")
+// TestTheRealAgent is all that OpenCode has to show, where nothing but loopback
+// can be reached.
+func TestTheRealAgent(t *testing.T) {
+	bridgetest.Installed(t, bridge.Package)
+	if !bridgetest.Alone(t) {
+		return
 	}
+	t.Run("Scenes", bridge.PlayReal)
+	if os.Getenv("LONG") == "" {
+		return
+	}
+	t.Run("RunsInNamespaces", runsInNamespaces)
+	t.Run("NothingIsLeftHoweverItEnds", func(t *testing.T) {
+		t.Parallel()
+		bridgetest.Harass(bridge.Real(t, program.Options{}, `
+when step 1 and tool bash
+  call bash {"command":"`+bridgetest.Stay+`","description":"stay"}
+else
+  say Done.`), 8000)
+	})
+}
+
+// runsInNamespaces and remembers there what was said.
+func runsInNamespaces(t *testing.T) {
+	t.Parallel()
 	box := bwrap.New(nil)
 	if _, err := box.Probe(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	s := realStage(t, program.Options{Sandbox: box, Network: true}, `
+	s := bridge.Real(t, program.Options{Sandbox: box, Network: true}, `
 when user "again"
   say Back.
 when step 1 and tool bash
   call bash {"command":"echo made > made.txt; touch /outside 2>/dev/null && echo out; echo over","description":"make"}
 else
-  say Done.`, bin, "acp")
+  say Done.`)
 	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
 	s.Ask("go") // it asks twice: about the command, and about the path outside
 	s.Made("made.txt", "made\n")
-	has(s, "sandbox_notice namespaces", `"over\n"`)
+	s.Has("sandbox_notice namespaces", `"over\n"`)
 	s.Reboot()
 	s.Ask("again")
 	s.Told(-1, "echo made", "again")

@@ -3,12 +3,9 @@ package acp_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
-	"testing"
 
 	"harness"
 	"harness/engine/internal/bridgetest"
-	"harness/engine/internal/program"
 )
 
 // scenes are what a session can live through with OpenCode.
@@ -102,66 +99,4 @@ else
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{Model: new("scripted/none")}})
 		s.Ask("three")
 	}},
-}
-
-// TestScenesWithTheStandIn plays every scene with what the agent said when it
-// was recorded.
-func TestScenesWithTheStandIn(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range scenes {
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			story, err := filepath.Abs(c.Story())
-			if err != nil {
-				t.Fatal(err)
-			}
-			env := []string{"HARNESS_TEST_ACP=replay", "HARNESS_TEST_STORY=" + story, "HARNESS_TEST_DIR=" + t.TempDir()}
-			s := bridgetest.Open(t, t.TempDir(), program.Options{Env: env}, opener(self))
-			c.Play(s)
-			c.Golden(s)
-		})
-	}
-}
-
-// always are the scenes that the real agent plays in every run. It needs seconds
-// to start.
-var always = []string{"text", "allow", "cancel"}
-
-// TestScenesWithTheRealAgent plays scenes with OpenCode and a model that follows
-// a script; all of them with LONG=1. UPDATE=1 writes down what they say.
-func TestScenesWithTheRealAgent(t *testing.T) {
-	bin := real(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range scenes {
-		t.Run(c.Name, func(t *testing.T) {
-			if os.Getenv("LONG")+os.Getenv("UPDATE") == "" && !slices.Contains(always, c.Name) {
-				t.Skip("LONG=1 plays it with the real agent")
-			}
-			command, opts, dir := []string{bin, "acp"}, program.Options{}, t.TempDir()
-			if os.Getenv("UPDATE") != "" {
-				command = []string{self, bin, "acp"}
-				opts.Env = []string{"HARNESS_TEST_ACP=record", "HARNESS_TEST_DIR=" + dir}
-			}
-			s := realStage(t, opts, c.Model, command...)
-			c.Play(s)
-			if os.Getenv("UPDATE") != "" {
-				c.Save(s, "OpenCode "+version, dir, scrub)
-			}
-			c.Golden(s)
-		})
-	}
-}
-
-// scrub cuts what the agent says down to what somebody may want to read.
-func scrub(m map[string]any) bool {
-	p, _ := m["params"].(map[string]any)
-	u, _ := p["update"].(map[string]any)
-	return u["sessionUpdate"] != "available_commands_update"
 }

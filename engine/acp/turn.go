@@ -35,65 +35,21 @@ type run struct {
 // play runs the attempt to its end.
 func (r *run) play(ctx context.Context) error {
 	was := talk.ParseRef("acp", r.turn.Ref)
-	if was.Completed(r.turn) {
-		return nil
-	}
 	r.tr = newTranslator(r.turn.Directory)
 	r.tr.calls.Attempt = r.turn.Attempt
 	if was.Begun(r.turn) {
 		r.tr.calls.Again = was
 	}
-	err := r.begin(ctx, was)
-	if lost, ok := errors.AsType[*talk.Lost](err); ok {
-		r.slot.Drop()
-		if err = r.host.Emit(ctx, lost.Diagnostic()); err != nil {
-			return err
-		}
-		err = r.afresh(ctx)
-	}
-	return err
-}
-
-// begin picks the conversation to go on with.
-func (r *run) begin(ctx context.Context, was talk.Ref) error {
-	t := r.turn
-	switch {
-	case t.Fresh && !was.Begun(t):
-		return r.with(ctx, "", t.Parts, "")
-	case was.Thread == "":
-		return r.afresh(ctx)
-	case was.Session != t.Session:
-		return &talk.Lost{Why: "the protocol cannot branch a conversation off at a place"}
-	case was.Begun(t):
-		return r.with(ctx, was.Thread, nil, talk.Onward)
-	default:
-		return r.with(ctx, was.Thread, t.Parts, "")
-	}
-}
-
-// afresh begins a conversation with what the session's log says of it so far.
-func (r *run) afresh(ctx context.Context) error {
-	past, err := talk.Past(ctx, r.turn, r.host)
-	if err != nil {
-		return err
-	}
-	return r.with(ctx, "", r.turn.Parts, past)
-}
-
-// with runs the turn in a conversation; "" for a new one.
-func (r *run) with(ctx context.Context, session string, parts []harness.Part, before string) error {
-	err := r.once(ctx, session, parts, before)
-	if errors.Is(err, talk.ErrStale) && ctx.Err() == nil {
-		r.slot.Drop()
-		err = r.once(ctx, session, parts, before)
-	}
-	return err
+	return talk.Play(ctx, r.turn, r.host, r.slot, was, r.once)
 }
 
 // once runs the turn in the session's process, or a new one.
-func (r *run) once(ctx context.Context, session string, parts []harness.Part, before string) error {
+func (r *run) once(ctx context.Context, g talk.Goal) error {
+	if g.From != "" {
+		return &talk.Lost{Why: "the protocol cannot branch a conversation off at a place"}
+	}
 	ear := program.NewListener()
-	warm, err := r.ready(session, ear)
+	warm, err := r.ready(g.Thread, ear)
 	if err != nil {
 		return err
 	}
@@ -107,14 +63,14 @@ func (r *run) once(ctx context.Context, session string, parts []harness.Part, be
 	defer r.talk.Close()
 	defer r.endTerminals()
 	if !warm {
-		if err := r.greet(ctx, p, session); err != nil {
+		if err := r.greet(ctx, p, g.Thread); err != nil {
 			return err
 		}
 	}
 	if err := r.configure(ctx); err != nil {
 		return err
 	}
-	err = r.speak(ctx, blocks(parts, before, r.kept.can.Prompt.Image))
+	err = r.speak(ctx, blocks(g.Parts, g.Before, r.kept.can.Prompt.Image))
 	switch {
 	case ctx.Err() != nil && r.over != nil:
 		r.clean = true

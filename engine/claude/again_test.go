@@ -3,13 +3,13 @@ package claude_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"harness"
-	"harness/engine/claude"
 	"harness/engine/enginetest"
+	"harness/engine/internal/bridgetest"
+	"harness/engine/internal/program"
 )
 
 // TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp is about a question
@@ -17,12 +17,7 @@ import (
 // attempt makes the call anew, and asks about it.
 func TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var o opened
-	e := o.open(t, claude.Options{Program: []string{self}, Env: []string{"HARNESS_TEST_CLAUDE=conform"}})
+	e, _ := bridge.Place(t, []string{bridgetest.Self(t)}, program.Options{Env: []string{"HARNESS_TEST_ROLE=conform"}})
 	h := enginetest.NewHost("ses_1")
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -55,6 +50,6 @@ func TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp(t *testing.T) {
 		}
 	}
 	if ok != 3 {
-		t.Errorf("%d calls were made, want 3:\n%s", ok, tellAll(h.Events()))
+		t.Errorf("%d calls were made, want 3:\n%s", ok, bridgetest.Tell(h.Events()))
 	}
 }

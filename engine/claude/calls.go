@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/internal/talk"
 )
 
 // called is a call that the model makes. One of a subagent is an event of the
@@ -19,7 +20,7 @@ func (t *translator) called(m *spoken, b block) []harness.Payload {
 	if m.Parent == "" {
 		return t.tell(b.ID, c)
 	}
-	return []harness.Payload{&harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: brief(b.Name + " " + string(b.Input))}}
+	return []harness.Payload{&harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: talk.Brief(b.Name + " " + string(b.Input))}}
 }
 
 // know remembers a call. If an earlier attempt asked about the same one, it is
@@ -28,7 +29,7 @@ func (t *translator) know(id, name string, input json.RawMessage) *call {
 	c := t.calls[id]
 	if c == nil {
 		c = &call{id: harness.CallID(id), given: id, name: name, input: input}
-		if known, ok := t.again.known(name, input); ok && !slices.ContainsFunc(t.open, func(o string) bool { return t.calls[o].id == known }) {
+		if known, ok := t.again.Known(name, input); ok && !slices.ContainsFunc(t.open, func(o string) bool { return t.calls[o].id == known }) {
 			c.id = known
 		}
 		t.calls[id] = c
@@ -88,7 +89,7 @@ func (t *translator) heard(m *spoken) (out []harness.Payload) {
 			if b.IsError {
 				status = harness.SubagentFailed
 			}
-			out = append(out, &harness.SubagentEvent{AgentID: b.ToolUseID, Status: status, Summary: cmp.Or(t.agents[b.ToolUseID], brief(plain(b.Content)))})
+			out = append(out, &harness.SubagentEvent{AgentID: b.ToolUseID, Status: status, Summary: cmp.Or(t.agents[b.ToolUseID], talk.Brief(plain(b.Content)))})
 		}
 		if c.told {
 			out = append(out, t.outcome(m, b, c)...)

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -73,15 +72,14 @@ func permissionMode(m harness.Mode) string {
 }
 
 // environ is the whole environment of a process but for TMPDIR.
-func environ(state string, extra []string) []string {
-	env := []string{
+func environ(home string) []string {
+	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"HOME=" + state,
+		"HOME=" + home,
 		"LANG=C.UTF-8",
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(state, "config"),
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "config"),
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", // the rest says it again, for versions that do not know it
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "DO_NOT_TRACK=1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // a turn's work ends with the turn
 	}
-	return slices.Concat(env, extra)
 }

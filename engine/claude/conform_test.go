@@ -2,22 +2,15 @@ package claude_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"harness"
-	"harness/engine/claude"
 	"harness/engine/enginetest"
-	"harness/model/modeltest"
-	"harness/sandbox/local"
 )
 
 // obedient is a program that does what the suite's prompts say.
@@ -165,68 +158,11 @@ func (p *obedient) turn(m map[string]any) {
 	p.print(end)
 }
 
-// placed runs turns in a directory, as a kernel would.
-type placed struct {
-	*claude.Engine
-	dir string
-}
-
-func (p placed) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	t.Directory = p.dir
-	return p.Engine.Run(ctx, t, h)
-}
-
-// opened is a way to open engines for the suite, and what they leave.
-type opened struct {
-	stage stage // only to look at processes
-	dir   string
-}
-
-func (o *opened) open(tb testing.TB, opts claude.Options) harness.Engine {
-	o.dir = tb.TempDir()
-	o.stage = stage{TB: tb, mark: "HARNESS_TEST_MARK=" + o.dir}
-	opts.Sandbox = local.New(&local.Options{NoCgroup: true})
-	opts.Env = append(slices.Clone(opts.Env), o.stage.mark, "GORACE=atexit_sleep_ms=0")
-	e := claude.New(opts)
-	tb.Cleanup(func() { _ = e.Close() })
-	return placed{e, o.dir}
-}
-
-// left is what an engine without warm processes leaves.
-func (o *opened) left() (all []string) {
-	for _, pid := range o.stage.processes() {
-		all = append(all, strconv.Itoa(pid))
-	}
-	return all
-}
-
-func (o *opened) ran() bool {
-	_, err := os.Stat(filepath.Join(o.dir, "ran"))
-	return err == nil
-}
-
 func TestEngineKeepsThePromisesOfEngines(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, idle := range map[string]time.Duration{"Warm": 0, "Cold": -1} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var o opened
-			s := enginetest.Situations{
-				Say: "say", Fail: "fail", Long: "long", Retry: "retry", Think: "think", Tool: "tool", Ask: "ask", Steer: "steer", Resume: "resume",
-				Ran: o.ran, Bound: bound,
-			}
-			if idle < 0 {
-				s.Left = o.left
-			}
-			enginetest.Test(t, func(tb testing.TB) harness.Engine {
-				return o.open(tb, claude.Options{Program: []string{self}, Env: []string{"HARNESS_TEST_CLAUDE=conform"}, Idle: idle})
-			}, s)
-		})
-	}
+	bridge.Promises(t, enginetest.Situations{
+		Say: "say", Fail: "fail", Long: "long", Retry: "retry", Think: "think", Tool: "tool", Ask: "ask", Steer: "steer", Resume: "resume",
+	})
 }
 
 // suiteModel is a model that brings the real program into the situations.
@@ -262,20 +198,3 @@ when user "inner resume" and step 2
 else
   say hello
 `
-
-// TestTheRealProgramKeepsThePromisesOfEngines takes minutes.
-func TestTheRealProgramKeepsThePromisesOfEngines(t *testing.T) {
-	program := real(t)
-	if os.Getenv("LONG") == "" {
-		t.Skip("LONG=1 runs the suite with the real program")
-	}
-	m := modeltest.Serve(t, suiteModel)
-	var o opened
-	enginetest.Test(t, func(tb testing.TB) harness.Engine {
-		return o.open(tb, claude.Options{Program: []string{program}, Idle: -1, Env: []string{
-			"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=dummy", "CLAUDE_CODE_MAX_RETRIES=1"}})
-	}, enginetest.Situations{
-		Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",
-		Steer: "inner steer", Resume: "inner resume", Ran: o.ran, Left: o.left, Bound: 2 * bound,
-	})
-}

@@ -10,17 +10,19 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/internal/program"
+	"harness/engine/internal/talk"
 )
 
 // mark records which conversation of the program the session has.
 func (r *run) mark(ctx context.Context) error {
 	r.marked = true
-	at := ref{Session: r.turn.Session, Claude: r.proc.id, Turn: r.turn.ID}
+	at := talk.Ref{Engine: "claude", Session: r.turn.Session, Thread: r.proc.id, Turn: r.turn.ID}
 	for _, a := range r.asks {
-		at.Asked = append(at.Asked, asked{a.use.Call, a.use.Tool, harness.Digest(a.use.Input)})
+		at.Asked = append(at.Asked, talk.Asked{Call: a.use.Call, Tool: a.use.Tool, Digest: harness.Digest(a.use.Input)})
 	}
 	r.open = len(at.Asked) > 0
-	slices.SortFunc(at.Asked, func(a, b asked) int { return cmp.Compare(a.Call, b.Call) })
+	slices.SortFunc(at.Asked, func(a, b talk.Asked) int { return cmp.Compare(a.Call, b.Call) })
 	return r.host.Checkpoint(ctx, at.String())
 }
 
@@ -28,7 +30,7 @@ func (r *run) mark(ctx context.Context) error {
 // been told more than it has finished with.
 func (r *run) result(ctx context.Context, m *result) (over bool, err error) {
 	if r.proc.resume != "" && !r.warm && !r.heard && m.lost() {
-		return true, &lostError{m.words()}
+		return true, &talk.Lost{Why: m.words()}
 	}
 	if m.Origin != nil {
 		return false, nil
@@ -40,17 +42,14 @@ func (r *run) result(ctx context.Context, m *result) (over bool, err error) {
 	}
 	r.clean = len(r.pending) == 0
 	facts := append(r.tr.abandoned(), r.tr.finished(m, r.paid)...)
-	if text := r.tr.said.String(); err == nil && text != "" && !r.steered {
+	if text := r.tr.speech.String(); err == nil && text != "" && !r.steered {
 		facts = append(facts, &harness.Response{Text: text, StopReason: m.StopReason})
 	}
-	if d := r.tr.strange(); d != nil {
-		facts = append(facts, d)
-	}
-	if e := r.emit(ctx, facts); e != nil {
+	if e := r.emit(ctx, append(facts, r.tr.strange.Diagnostic()...)); e != nil {
 		return true, e
 	}
 	if err == nil {
-		done := ref{Session: r.turn.Session, Claude: r.proc.id, Turn: r.turn.ID, Done: true, At: r.tr.lastSpoken}
+		done := talk.Ref{Engine: "claude", Session: r.turn.Session, Thread: r.proc.id, Turn: r.turn.ID, Done: true, At: r.tr.lastSpoken}
 		return true, r.host.Checkpoint(ctx, done.String())
 	}
 	if !r.marked && r.clean {
@@ -82,24 +81,28 @@ func (r *run) reached(err error) error {
 // better reason.
 func (r *run) failed(err error) error {
 	if err != nil {
-		t := time.NewTimer(farewell)
+		t := time.NewTimer(program.Farewell)
 		defer t.Stop()
-		select {
-		case <-r.proc.dead:
-		case <-t.C:
-			return fmt.Errorf("%w: %w", err, harness.ErrRetry)
+	drain:
+		for {
+			select {
+			case <-r.ear.Lines: // it goes on printing
+			case <-r.proc.Dead:
+				break drain
+			case <-t.C:
+				return fmt.Errorf("%w: %w", err, harness.ErrRetry)
+			}
 		}
 	}
 	if r.warm && !r.heard {
-		r.slot.proc = nil
-		return errStale
+		return talk.ErrStale
 	}
-	return fmt.Errorf("%s before the turn was over: %w", r.proc.fate(), harness.ErrRetry)
+	return fmt.Errorf("%s before the turn was over: %w", r.proc.Fate(), harness.ErrRetry)
 }
 
 // interrupt makes the program stop the turn, so that the conversation goes on
 // from there. If it does not in time, the process is not clean.
-func (r *run) interrupt(ctx context.Context, ear *listener) error {
+func (r *run) interrupt(ctx context.Context) error {
 	why := context.Cause(ctx)
 	if !r.heard && !r.warm { // it is still starting
 		return why
@@ -108,13 +111,13 @@ func (r *run) interrupt(ctx context.Context, ear *listener) error {
 	if err != nil {
 		return why
 	}
-	t := time.NewTimer(r.engine.opts.Interrupt)
+	t := time.NewTimer(r.opts.Interrupt)
 	defer t.Stop()
 	for {
 		select {
-		case l := <-ear.lines:
-			m, err := decode(l.b)
-			if l.err != nil || err != nil {
+		case l := <-r.ear.Lines:
+			m, err := decode(l.Bytes)
+			if l.Err != nil || err != nil {
 				return why
 			}
 			switch m := m.(type) {
@@ -128,7 +131,7 @@ func (r *run) interrupt(ctx context.Context, ear *listener) error {
 					return why
 				}
 			}
-		case <-r.proc.dead:
+		case <-r.proc.Dead:
 			return why
 		case <-t.C:
 			return why

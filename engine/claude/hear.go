@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/internal/program"
 )
 
 // hear listens until the turn is over.
-func (r *run) hear(ctx, asks context.Context, ear *listener) error {
-	limit := r.engine.opts.Silence
+func (r *run) hear(ctx, asks context.Context) error {
+	limit := r.opts.Silence
 	silence := time.NewTimer(limit)
 	defer silence.Stop()
 	for {
 		if ctx.Err() != nil {
-			return r.interrupt(ctx, ear)
+			return r.interrupt(ctx)
 		}
 		var err error
 		over := false
 		select {
 		case <-ctx.Done():
-		case l := <-ear.lines:
+		case l := <-r.ear.Lines:
 			over, err = r.line(ctx, asks, l)
 			silence.Reset(limit)
 		case words := <-r.host.Steering():
@@ -32,11 +33,11 @@ func (r *run) hear(ctx, asks context.Context, ear *listener) error {
 			silence.Reset(limit)
 		case <-r.waiting:
 			err = r.mark(ctx)
-		case <-r.proc.dead:
+		case <-r.proc.Dead:
 			return r.failed(nil)
 		case <-silence.C:
 			select {
-			case l := <-ear.lines: // it is the session that was slow
+			case l := <-r.ear.Lines: // it is the session that was slow
 				over, err = r.line(ctx, asks, l)
 			default:
 				if len(r.asks) == 0 {
@@ -52,11 +53,11 @@ func (r *run) hear(ctx, asks context.Context, ear *listener) error {
 }
 
 // line is something that the program printed.
-func (r *run) line(ctx, asks context.Context, l line) (over bool, err error) {
-	if l.err != nil {
-		return false, l.err
+func (r *run) line(ctx, asks context.Context, l program.Line) (over bool, err error) {
+	if l.Err != nil {
+		return false, l.Err
 	}
-	m, err := decode(l.b)
+	m, err := decode(l.Bytes)
 	if err != nil || m == nil {
 		return false, err
 	}
@@ -75,9 +76,7 @@ func (r *run) line(ctx, asks context.Context, l line) (over bool, err error) {
 		switch m.Subtype {
 		case "init":
 			r.proc.id = m.Session
-			if r.proc.own == nil {
-				r.proc.own, _ = tree(r.proc.pid)
-			}
+			r.proc.Ready()
 		case "background_tasks_changed":
 			r.proc.tasks = len(m.Tasks)
 		}
@@ -88,7 +87,7 @@ func (r *run) line(ctx, asks context.Context, l line) (over bool, err error) {
 			}
 		}
 	case *spoken:
-		r.proc.worked = r.proc.worked || m.Type == "user" && !m.Replay
+		r.proc.Worked = r.proc.Worked || m.Type == "user" && !m.Replay
 		if err := r.reached(r.reconfigure()); err != nil {
 			return false, err
 		}

@@ -1,63 +1,23 @@
-package claude_test
+package claude
 
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"harness"
-	"harness/engine/claude"
-	"harness/sandbox/bwrap"
 )
 
-// TestABranchTakesTheConversationAlong of the real program, in a sandbox where
-// each session sees its own directory of those that there are.
-func TestABranchTakesTheConversationAlong(t *testing.T) {
-	program := real(t)
-	box := bwrap.New(nil)
-	if _, err := box.Probe(t.Context()); err != nil {
-		t.Skip(err)
-	}
-	state, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := realStage(t, claude.Options{Program: []string{program}, Sandbox: box, Network: true, State: state, Hidden: []string{".harness"}}, `
-when user "three" and step 1
-  call Bash {"command":"echo sees $(ls $HOME/..); cat $HOME/../ses_1/config/projects/*/*; ls -A .harness; echo x > .harness/x"}
-when user "three"
-  say The third.
-when user "two"
-  say The second.
-else
-  say The first.`)
-	s.ask("one")
-	at := s.state().Seq
-	s.ask("two")
-	s.id = s.create(harness.NewSession{ID: "ses_2", Directory: s.dir, From: &harness.Branch{Session: "ses_1", Seq: at}})
-	s.do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
-	s.ask("three")
-	s.told(-1, "The first.", "three", "sees ses_2")
-	if log := tellAll(s.log()); strings.Contains(log, "resume_lost") {
-		t.Errorf("the conversation was lost:\n%s", log)
-	}
-	for _, id := range []string{"ses_1", "ses_2"} {
-		if found, err := filepath.Glob(filepath.Join(state, id, "config/projects/*/*.jsonl")); len(found) == 0 {
-			t.Errorf("%s has no conversation: %v", id, err)
-		}
-		if info, err := os.Stat(filepath.Join(state, id)); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%s is for others: %v, %v", id, info, err)
-		}
-	}
-	if left, err := os.ReadDir(s.dir + "/.harness"); err != nil || len(left) > 0 {
-		t.Errorf("the program wrote what is hidden: %v, %v", left, err)
-	}
+// prepare makes the home of a session that goes on with a conversation of another.
+func prepare(state string, id, from harness.SessionID) error {
+	_, err := (&Options{Base: Base{State: state}}).prepare(launch{session: id, from: from, resume: "CONV"})
+	return err
 }
 
 // TestNoLinkOfAParentIsFollowed when a branch takes a conversation along: it is
 // what the parent's program has made, so it can lead to another session's.
 func TestNoLinkOfAParentIsFollowed(t *testing.T) {
+	t.Parallel()
 	for name, plant := range map[string]func(projects, other string) error{
 		"file": func(p, other string) error {
 			return os.Symlink(filepath.Join("../../../../ses_9", other), filepath.Join(p, "x", "CONV.jsonl"))
@@ -88,7 +48,7 @@ func TestNoLinkOfAParentIsFollowed(t *testing.T) {
 			if err := plant(projects, other); err != nil {
 				t.Fatal(err)
 			}
-			err := claude.Prepare(state, "ses_2", "ses_1", "CONV")
+			err := prepare(state, "ses_2", "ses_1")
 			if text, _ := os.ReadFile(filepath.Join(state, "ses_2", other)); len(text) > 0 {
 				t.Errorf("got %q, %v", text, err)
 			}
@@ -96,33 +56,28 @@ func TestNoLinkOfAParentIsFollowed(t *testing.T) {
 	}
 }
 
-func TestAConversationIsTakenAlongWhole(t *testing.T) {
+// TestOnlyTheConversationIsTakenAlong of all that the parent has had.
+func TestOnlyTheConversationIsTakenAlong(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
-	const name = "config/projects/x/CONV.jsonl"
-	if err := os.MkdirAll(filepath.Join(state, "ses_1", filepath.Dir(name)), 0o700); err != nil {
+	dir := "config/projects/x"
+	if err := os.MkdirAll(filepath.Join(state, "ses_1", dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "ses_1", name), []byte("said"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the second time it is there
-		if err := claude.Prepare(state, "ses_2", "ses_1", "CONV"); err != nil {
+	for _, name := range []string{"CONV.jsonl", "OTHER.jsonl"} {
+		if err := os.WriteFile(filepath.Join(state, "ses_1", dir, name), []byte("said"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(filepath.Join(state, "ses_2", name)); string(text) != "said" {
-			t.Errorf("got %q, %v", text, err)
+	}
+	for range 2 { // the second time it is there
+		if err := prepare(state, "ses_2", "ses_1"); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := claude.Prepare(state, "ses_3", "ses_none", "CONV"); err != nil {
-		t.Errorf("a parent that has none: %v", err)
+	if text, err := os.ReadFile(filepath.Join(state, "ses_2", dir, "CONV.jsonl")); string(text) != "said" {
+		t.Errorf("got %q, %v", text, err)
 	}
-	if _, err := os.Lstat(filepath.Join(state, "ses_none")); err == nil {
-		t.Error("a home was made for somebody else")
-	}
-	if err := os.Symlink("ses_1", filepath.Join(state, "ses_4")); err != nil {
-		t.Fatal(err)
-	}
-	if err := claude.Prepare(state, "ses_4", "", ""); err == nil {
-		t.Error("a link was taken for a home")
+	if _, err := os.Stat(filepath.Join(state, "ses_2", dir, "OTHER.jsonl")); err == nil {
+		t.Error("another conversation was taken along")
 	}
 }

@@ -13,15 +13,16 @@ func TestMain(m *testing.M) {
 	if code, mine := sandbox.Shim(os.Args, os.Environ()); mine {
 		os.Exit(code)
 	}
-	switch os.Getenv("HARNESS_TEST_CLAUDE") {
+	story, dir := os.Getenv("HARNESS_TEST_STORY"), os.Getenv("HARNESS_TEST_DIR")
+	switch os.Getenv("HARNESS_TEST_ROLE") {
 	case "replay":
-		os.Exit(replay(os.Getenv("HARNESS_TEST_STORY"), os.Args[1:]))
+		os.Exit(bridge.Dialect.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 	case "record":
-		os.Exit(record(os.Getenv("HARNESS_TEST_STORY"), os.Args[1], os.Args[2:]))
+		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
 	case "conform":
 		os.Exit(conform())
 	case "fault":
-		os.Exit(misbehave(os.Getenv("HARNESS_TEST_STORY")))
+		os.Exit(misbehave(story))
 	}
 	os.Exit(m.Run())
 }

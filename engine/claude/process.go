@@ -1,73 +1,69 @@
 package claude
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
+	"path"
+	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"harness"
 	"harness/engine/internal/program"
+	"harness/engine/internal/talk"
 )
 
-// process is a run of the program. Whoever has the session's slot owns it; what
-// it prints goes to whoever listens.
+// process is a run of the program, and what is known about it.
 type process struct {
+	*program.Process
+	*kept
+}
+
+// kept is what is known about a process that waits for a turn.
+type kept struct {
 	launch
-	notice harness.SandboxNotice
-	cost   float64 // of its turns so far
-	tasks  int     // that it says run in the background
-	pid    int
-	own    map[int]bool // its processes before it ran any command
-	worked bool         // it has run some since somebody looked
-
-	write  sync.Mutex // guards what follows
-	in     *os.File
-	serial int // of requests
-
-	mu       sync.Mutex // guards what follows
-	listener *listener
-	unheard  bool // it did something while nobody listened
-
-	end  context.CancelFunc
-	dead chan struct{} // closed when everything is gone, and the fields below are set
-	exit harness.Exit
-	err  error
-	errs program.Tail
+	cost  float64 // of its turns so far
+	tasks int     // that it says run in the background
 }
 
-// listener is who hears what a process prints.
-type listener struct {
-	lines chan line
-	gone  chan struct{} // closed when nobody hears any more
-}
+// occupant is the process of a slot that has one.
+func occupant(s *program.Slot) process { return process{s.Process, s.Process.Kept.(*kept)} }
 
-// line is what a process printed, or why it cannot be heard.
-type line struct {
-	b   []byte
-	err error
-}
-
-// deliver hands a line to whoever listens, and waits for it to be taken. Its
-// caller is the goroutine that reads the program's output.
-func (p *process) deliver(b []byte, err error) {
-	p.mu.Lock()
-	l := p.listener
-	if l == nil && (err != nil || acts(b)) {
-		p.unheard = true
+// start starts the program. ear hears it from its first word.
+func (o *Options) start(l launch, ear *program.Listener) (*program.Process, error) {
+	home, err := o.prepare(l)
+	if err != nil {
+		return nil, err
 	}
-	p.mu.Unlock()
-	if l == nil {
-		return
+	p, err := o.Start(program.Launch{
+		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args(o.Settings)), Env: environ(home), ShortTemp: true, Acts: acts,
+		Why: func(harness.Isolation) string { return "claude's own sandbox is off: this one is around it" },
+	}, ear)
+	if err != nil {
+		return nil, err
 	}
-	select {
-	case l.lines <- line{b, err}:
-	case <-l.gone:
-	}
+	p.Kept = &kept{launch: l}
+	return p, nil
 }
+
+// prepare makes the directory of a session, with the conversation in it that it
+// was branched off from.
+func (o *Options) prepare(l launch) (string, error) {
+	home, err := program.OpenHome(o.State, l.directory, "claude", l.session)
+	if err != nil {
+		return "", err
+	}
+	defer home.Close()
+	if l.from == "" || l.from == l.session {
+		return home.Path, nil
+	}
+	err = home.Adopt(l.from, "config/projects", func(p string) bool { return path.Base(p) == l.resume+".jsonl" })
+	if err != nil {
+		return "", &talk.Lost{Why: err.Error()}
+	}
+	return home.Path, nil
+}
+
+// reusable reports whether another turn may have the process.
+func (p process) reusable() bool { return p.tasks == 0 && p.Reusable() }
 
 // acts reports whether a line shows the program at work, or cannot be read.
 func acts(b []byte) bool {
@@ -79,133 +75,18 @@ func acts(b []byte) bool {
 	return err != nil
 }
 
-func newListener() *listener {
-	return &listener{lines: make(chan line), gone: make(chan struct{})}
-}
-
-// listen makes ear the one who hears, nil for nobody.
-func (p *process) listen(ear *listener) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listener != nil {
-		close(p.listener.gone)
-	}
-	p.listener = ear
-}
-
-// reusable reports whether another turn may have the process.
-func (p *process) reusable() bool {
-	select {
-	case <-p.dead:
-		return false
-	default:
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return !p.unheard && p.tasks == 0 && !p.strays()
-}
-
-// strays reports whether commands have left processes behind, or nobody can
-// know: a turn's processes end with the turn.
-func (p *process) strays() bool {
-	if !p.worked {
-		return false
-	}
-	now, ok := tree(p.pid)
-	if !ok || p.own == nil {
-		return true
-	}
-	for pid := range now {
-		if !p.own[pid] {
-			return true
-		}
-	}
-	p.worked = false
-	return false
-}
-
-// patience is how long the program may take to read what it is told.
-const patience = 30 * time.Second
-
 // send tells the program something.
-func (p *process) send(m any) error {
+func (p process) send(m any) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	p.write.Lock()
-	defer p.write.Unlock()
-	return p.put(b)
-}
-
-// put needs p.write.
-func (p *process) put(b []byte) error {
-	if p.in == nil {
-		return os.ErrClosed
-	}
-	_ = p.in.SetWriteDeadline(time.Now().Add(patience))
-	if _, err := p.in.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("tell the program: %w", err)
-	}
-	return nil
+	return p.Tell(b)
 }
 
 // request asks the program for something and returns the request's id.
-func (p *process) request(body any) (string, error) {
-	p.write.Lock()
-	defer p.write.Unlock()
-	p.serial++
-	id := "h" + strconv.Itoa(p.serial)
-	b, err := json.Marshal(control{Type: "control_request", RequestID: id, Request: body})
-	if err != nil {
-		return "", err
-	}
-	return id, p.put(b)
-}
-
-// hangUp closes the program's input.
-func (p *process) hangUp() {
-	p.write.Lock()
-	defer p.write.Unlock()
-	if p.in != nil {
-		p.in.Close()
-		p.in = nil
-	}
-}
-
-// farewell is how long an idle program may take to end by itself.
-const farewell = 3 * time.Second
-
-// stop lets the program end, or else kills it, and returns when its tree is gone.
-func (p *process) stop() {
-	p.hangUp()
-	t := time.NewTimer(farewell)
-	defer t.Stop()
-	select {
-	case <-p.dead:
-	case <-t.C:
-		p.kill()
-	}
-}
-
-// kill kills the program and returns when its tree is gone.
-func (p *process) kill() {
-	p.end()
-	<-p.dead
-	p.hangUp()
-}
-
-// fate says how a process that is dead ended.
-func (p *process) fate() string {
-	s := fmt.Sprintf("the program ended with %d", p.exit.Code)
-	if p.exit.Cause != "" {
-		s += " (" + string(p.exit.Cause) + ")"
-	}
-	if said := p.errs.String(); said != "" {
-		s += ": " + said
-	}
-	if p.err != nil {
-		s += ": " + p.err.Error()
-	}
-	return s
+func (p process) request(body any) (string, error) {
+	p.Serial++
+	id := "h" + strconv.Itoa(p.Serial)
+	return id, p.send(control{Type: "control_request", RequestID: id, Request: body})
 }

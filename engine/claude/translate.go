@@ -4,26 +4,24 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"harness"
+	"harness/engine/internal/talk"
 )
 
 // translator turns messages of the program into facts about a turn. It is pure:
 // the same messages give the same facts.
 type translator struct {
-	again ref // of an earlier attempt at the turn
+	again talk.Ref // of an earlier attempt at the turn
 
 	begun   bool
-	said    strings.Builder // the turn's text
-	stop    string          // why the model stopped last
+	speech  talk.Speech
+	stop    string // why the model stopped last
 	model   string
 	message string // the answer that streams
 	sent    strings.Builder
-	fresh   bool // the next text begins a block
 
 	agents map[string]string // what subagents said last, by their calls
 
@@ -33,7 +31,7 @@ type translator struct {
 	last       usage            // of the answer that streams
 	lastSpoken string           // the uuid of the latest message of the main conversation
 
-	unknown map[string]int
+	strange talk.Strange
 }
 
 // call is a call of a tool.
@@ -48,8 +46,8 @@ type call struct {
 	begun  time.Time
 }
 
-func newTranslator(again ref) *translator {
-	return &translator{again: again, calls: make(map[string]*call), agents: make(map[string]string), unknown: make(map[string]int)}
+func newTranslator(again talk.Ref) *translator {
+	return &translator{again: again, calls: make(map[string]*call), agents: make(map[string]string), strange: make(talk.Strange)}
 }
 
 // take is what a message tells.
@@ -67,7 +65,7 @@ func (t *translator) take(m any) []harness.Payload {
 	case *notice:
 		return t.noticed(m)
 	case *other:
-		t.unknown[m.Type]++
+		t.strange[m.Type]++
 	}
 	return nil
 }
@@ -80,15 +78,15 @@ func (t *translator) stream(m *streamed) []harness.Payload {
 		t.model = cmp.Or(e.Message.Model, t.model)
 	case "content_block_start":
 		t.sent.Reset()
-		t.fresh = true
+		t.speech.Block()
 	case "content_block_delta":
 		switch e.Delta.Type {
 		case "text_delta":
 			t.sent.WriteString(e.Delta.Text)
-			return t.say(e.Delta.Text)
+			return t.speech.Say(e.Delta.Text)
 		case "thinking_delta":
 			t.sent.WriteString(e.Delta.Thinking)
-			return think(e.Delta.Thinking)
+			return talk.Think(e.Delta.Thinking)
 		}
 	case "message_delta":
 		t.stop = cmp.Or(e.Delta.StopReason, t.stop)
@@ -97,26 +95,6 @@ func (t *translator) stream(m *streamed) []harness.Payload {
 		return []harness.Payload{t.usage(nil)}
 	}
 	return nil
-}
-
-// say is text, apart from the block before it.
-func (t *translator) say(text string) []harness.Payload {
-	if text == "" {
-		return nil
-	}
-	if before := t.said.String(); t.fresh && before != "" {
-		text = strings.Repeat("\n", max(0, 2-(len(before)-len(strings.TrimRight(before, "\n"))))) + text
-	}
-	t.fresh = false
-	t.said.WriteString(text)
-	return []harness.Payload{&harness.Token{Text: text}}
-}
-
-func think(text string) []harness.Payload {
-	if text == "" {
-		return nil
-	}
-	return []harness.Payload{&harness.Thinking{Text: text}}
 }
 
 // synthetic is the model of what the program says itself.
@@ -137,13 +115,13 @@ func (t *translator) spoke(m *spoken) (out []harness.Payload) {
 			out = append(out, t.called(m, b)...)
 		case m.Parent != "":
 			if b.Type == "text" {
-				t.agents[m.Parent] = brief(b.Text)
-				out = append(out, &harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: brief(b.Text)})
+				t.agents[m.Parent] = talk.Brief(b.Text)
+				out = append(out, &harness.SubagentEvent{AgentID: m.Parent, Status: harness.SubagentRunning, Summary: talk.Brief(b.Text)})
 			}
 		case b.Type == "text":
-			out = append(out, t.say(t.rest(m.Message.ID, b.Text))...)
+			out = append(out, t.speech.Say(t.rest(m.Message.ID, b.Text))...)
 		case b.Type == "thinking":
-			out = append(out, think(t.rest(m.Message.ID, b.Thinking))...)
+			out = append(out, talk.Think(t.rest(m.Message.ID, b.Thinking))...)
 		}
 	}
 	return out
@@ -152,7 +130,7 @@ func (t *translator) spoke(m *spoken) (out []harness.Payload) {
 // rest is what of a finished block has not been streamed.
 func (t *translator) rest(message, whole string) string {
 	if message != t.message {
-		t.fresh = true
+		t.speech.Block()
 		return whole
 	}
 	rest, _ := strings.CutPrefix(whole, t.sent.String())
@@ -218,30 +196,4 @@ func (t *translator) finished(m *result, paid float64) []harness.Payload {
 		u.ContextPct = new(100 * float64(t.last.InputTokens+t.last.CacheRead+t.last.CacheWritten+t.last.OutputTokens) / float64(window))
 	}
 	return []harness.Payload{u}
-}
-
-// strange is what could not be understood, or nil.
-func (t *translator) strange() *harness.TransportDiagnostic {
-	if len(t.unknown) == 0 {
-		return nil
-	}
-	d := &harness.TransportDiagnostic{Status: "degraded", Kind: "unknown_messages"}
-	for _, kind := range slices.Sorted(maps.Keys(t.unknown)) {
-		d.FailureCount += t.unknown[kind]
-		d.Reason += fmt.Sprintf(", %s ×%d", kind, t.unknown[kind])
-	}
-	d.Reason = d.Reason[2:]
-	return d
-}
-
-// maxBrief bounds what is told of a subagent's words.
-const maxBrief = 200
-
-// brief is the beginning of a text, in one line.
-func brief(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= maxBrief {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxBrief], "") + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"harness"
+	"harness/engine/internal/talk"
 )
 
 // recorded yields what the program said in each recording.
@@ -40,7 +41,7 @@ func recorded(tb testing.TB) map[string][][]byte {
 func TestTranslationKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	for name, lines := range recorded(t) {
-		tr := newTranslator(ref{})
+		tr := newTranslator(talk.Ref{})
 		open, closed := make(map[harness.CallID]bool), make(map[harness.CallID]bool)
 		tokens := ""
 		take := func(all []harness.Payload) {
@@ -82,11 +83,11 @@ func TestTranslationKeepsItsPromises(t *testing.T) {
 		if len(open) > 0 {
 			t.Errorf("%s: calls without an outcome: %v", name, open)
 		}
-		if d := tr.strange(); d != nil {
-			t.Errorf("%s: unknown: %s", name, d.Reason)
+		if d := tr.strange.Diagnostic(); d != nil {
+			t.Errorf("%s: unknown: %+v", name, d)
 		}
-		if tokens != tr.said.String() {
-			t.Errorf("%s: told %q, said %q", name, tokens, tr.said.String())
+		if tokens != tr.speech.String() {
+			t.Errorf("%s: told %q, said %q", name, tokens, tr.speech.String())
 		}
 	}
 }
@@ -94,7 +95,7 @@ func TestTranslationKeepsItsPromises(t *testing.T) {
 // TestTextThatDidNotStreamIsToldOnce covers versions and answers without pieces.
 func TestTextThatDidNotStreamIsToldOnce(t *testing.T) {
 	t.Parallel()
-	tr := newTranslator(ref{})
+	tr := newTranslator(talk.Ref{})
 	got := ""
 	for _, line := range []string{
 		`{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"Whole."}]}}`,
@@ -125,7 +126,7 @@ func FuzzTheProgramCanSayAnything(f *testing.F) {
 		f.Add(bytes.Join(lines[:min(len(lines), 40)], []byte("\n")))
 	}
 	f.Fuzz(func(t *testing.T, all []byte) {
-		tr := newTranslator(ref{})
+		tr := newTranslator(talk.Ref{})
 		for line := range bytes.Lines(all) {
 			m, err := decode(line)
 			if err != nil {
@@ -141,6 +142,6 @@ func FuzzTheProgramCanSayAnything(f *testing.F) {
 			tr.take(m)
 		}
 		tr.abandoned()
-		tr.strange()
+		tr.strange.Diagnostic()
 	})
 }

@@ -2,24 +2,26 @@ package claude
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 
 	"harness"
+	"harness/engine/internal/program"
+	"harness/engine/internal/talk"
 )
 
 // run is an attempt at a turn.
 type run struct {
-	engine *Engine
-	slot   *slot
-	turn   harness.Turn
-	host   harness.Host
-	log    *slog.Logger
+	opts *Options
+	slot *program.Slot
+	turn harness.Turn
+	host harness.Host
+	log  *slog.Logger
 
 	tr      *translator
-	proc    *process
+	proc    process
+	ear     *program.Listener
 	clean   bool     // the process is fit for another turn, whatever this one came to
 	warm    bool     // the process is one that was kept
 	heard   bool     // it has begun to work on the turn
@@ -36,126 +38,66 @@ type run struct {
 	waiting  chan struct{} // an answer takes its time
 }
 
-// onward is said to a program that was interrupted.
-const onward = "The last attempt at this was interrupted. Go on from where it stopped."
-
 // play runs the attempt to its end.
 func (r *run) play(ctx context.Context) error {
-	was := parseRef(r.turn.Ref)
-	if was.completed(r.turn) {
-		return nil
-	}
-	var again ref
-	if was.begun(r.turn) {
+	was := talk.ParseRef("claude", r.turn.Ref)
+	again := talk.Ref{}
+	if was.Begun(r.turn) {
 		again = was
 	}
 	r.tr = newTranslator(again)
-	err := r.begin(ctx, was)
-	if lost, ok := errors.AsType[*lostError](err); ok {
-		r.drop()
-		d := &harness.TransportDiagnostic{Status: "degraded", Kind: "resume_lost", Reason: lost.why}
-		if err = r.host.Emit(ctx, d); err != nil {
-			return err
-		}
-		err = r.afresh(ctx)
-	}
-	return err
-}
-
-// begin picks the conversation to go on with.
-func (r *run) begin(ctx context.Context, was ref) error {
-	t := r.turn
-	switch {
-	case t.Fresh && !was.begun(t):
-		return r.with(ctx, launch{id: newUUID()}, content(t.Parts, ""))
-	case was.Claude == "":
-		return r.afresh(ctx)
-	case was.Session == t.Session:
-		say := content(t.Parts, "")
-		if was.begun(t) {
-			say = onward
-		}
-		return r.with(ctx, launch{id: was.Claude, resume: was.Claude}, say)
-	case !was.Done:
-		return &lostError{"the session was branched off in the middle of a turn"}
-	default:
-		return r.with(ctx, launch{id: newUUID(), resume: was.Claude, at: was.At, from: was.Session}, content(t.Parts, ""))
-	}
-}
-
-// afresh begins a conversation with what the session's log says of it so far.
-func (r *run) afresh(ctx context.Context) error {
-	seed, err := r.seed(ctx)
-	if err != nil {
-		return err
-	}
-	return r.with(ctx, launch{id: newUUID()}, content(r.turn.Parts, seed))
-}
-
-// errStale says that a process that was kept ended before it took the turn up.
-var errStale = errors.New("the process had ended")
-
-// with runs the turn in a process that has the conversation.
-func (r *run) with(ctx context.Context, l launch, say any) error {
-	l.session, l.directory, l.config = r.turn.Session, r.turn.Directory, r.host.Config()
-	err := r.once(ctx, l, say)
-	if errors.Is(err, errStale) && ctx.Err() == nil {
-		err = r.once(ctx, l, say)
-	}
-	return err
+	return talk.Play(ctx, r.turn, r.host, r.slot, was, r.once)
 }
 
 // once runs the turn in the session's process, or a new one.
-func (r *run) once(ctx context.Context, l launch, say any) error {
-	ear := newListener()
-	if err := r.ready(l, ear); err != nil {
+func (r *run) once(ctx context.Context, g talk.Goal) error {
+	r.ear = program.NewListener()
+	l := launch{session: r.turn.Session, directory: r.turn.Directory, id: g.Thread, resume: g.Thread, at: g.At, from: g.From, config: r.host.Config()}
+	if g.Thread == "" || g.From != "" {
+		l.id = newUUID()
+	}
+	if err := r.ready(l); err != nil {
 		return err
 	}
 	p := r.proc
-	defer p.listen(nil)
+	defer p.Listen(nil)
 	if !r.warm {
-		if err := r.host.Emit(ctx, &p.notice); err != nil {
+		if err := r.host.Emit(ctx, &p.Notice); err != nil {
 			return err
 		}
 	}
-	if err := r.reached(r.tell(say)); err != nil {
+	if err := r.reached(r.tell(content(g.Parts, g.Before))); err != nil {
 		return err
 	}
 	asks, cancel := context.WithCancel(ctx)
 	r.asks, r.answered, r.waiting = make(map[string]*ask), make(chan answer), make(chan struct{})
 	defer r.asking.Wait()
 	defer cancel()
-	return r.hear(ctx, asks, ear)
+	return r.hear(ctx, asks)
 }
 
 // ready finds the session's process, if it can go on, or starts one.
-func (r *run) ready(l launch, ear *listener) error {
+func (r *run) ready(l launch) error {
 	r.config, r.warm, r.heard, r.pending = l.config, false, false, nil
-	if p := r.slot.proc; p != nil {
+	if r.slot.Process != nil {
+		p := occupant(r.slot)
 		requests, live := changes(p.config, l.config)
 		if live && p.id == l.id && l.resume == l.id && p.directory == l.directory && p.reusable() {
 			r.proc, r.warm = p, true
-			p.listen(ear)
+			p.Listen(r.ear)
 			return r.reached(r.configure(requests, l.config))
 		}
-		r.drop()
+		r.slot.Drop()
 	}
-	p, err := r.engine.opts.start(l, ear)
+	p, err := r.opts.start(l, r.ear)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
 	r.log.Debug("process started", "resume", l.resume != "")
-	r.slot.proc, r.proc = p, p
-	_, err = p.request(map[string]string{"subtype": "initialize"})
+	r.slot.Process = p
+	r.proc = occupant(r.slot)
+	_, err = r.proc.request(map[string]string{"subtype": "initialize"})
 	return r.reached(err)
-}
-
-// drop ends the session's process.
-func (r *run) drop() {
-	if r.slot.proc != nil {
-		r.slot.proc.stop()
-	}
-	r.slot.proc, r.proc = nil, nil
 }
 
 // configure makes the program follow a configuration.
@@ -176,8 +118,3 @@ func (r *run) tell(content any) error {
 	r.pending = append(r.pending, m.UUID)
 	return r.proc.send(m)
 }
-
-// lostError says that the program does not have the conversation.
-type lostError struct{ why string }
-
-func (e *lostError) Error() string { return "the program's conversation is lost: " + e.why }

@@ -2,23 +2,14 @@ package codex_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"harness"
-	"harness/engine/codex"
 	"harness/engine/enginetest"
-	"harness/engine/internal/bridgetest"
-	"harness/engine/internal/program"
-	"harness/model/modeltest"
-	"harness/sandbox/local"
 )
 
 // conform is a program that does what the suite's prompts say.
@@ -117,68 +108,11 @@ func (s *server) obey(text string) (status, failure string) {
 	return "completed", "null"
 }
 
-// placed runs turns in a directory, as a kernel would.
-type placed struct {
-	*codex.Engine
-	dir string
-}
-
-func (p placed) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	t.Directory = p.dir
-	return p.Engine.Run(ctx, t, h)
-}
-
-// opened is a way to open engines for the suite, and what they leave.
-type opened struct {
-	tb   testing.TB
-	mark string
-	dir  string
-}
-
-func (o *opened) open(tb testing.TB, opts codex.Options) harness.Engine {
-	o.tb, o.dir, o.mark = tb, tb.TempDir(), bridgetest.Mark(tb)
-	opts.Sandbox = local.New(&local.Options{NoCgroup: true})
-	opts.Env = append(slices.Clone(opts.Env), o.mark, "GORACE=atexit_sleep_ms=0")
-	e := codex.New(opts)
-	tb.Cleanup(func() { _ = e.Close() })
-	return placed{e, o.dir}
-}
-
-// left is what an engine without warm processes leaves.
-func (o *opened) left() (all []string) {
-	for _, pid := range bridgetest.Processes(o.tb, o.mark) {
-		all = append(all, strconv.Itoa(pid))
-	}
-	return all
-}
-
-func (o *opened) ran() bool {
-	_, err := os.Stat(filepath.Join(o.dir, "ran"))
-	return err == nil
-}
-
 func TestEngineKeepsThePromisesOfEngines(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, idle := range map[string]time.Duration{"Warm": 0, "Cold": -1} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var o opened
-			s := enginetest.Situations{
-				Say: "say", Fail: "fail", Long: "long", Retry: "retry", Think: "think", Tool: "tool", Ask: "ask", Steer: "steer", Resume: "resume",
-				Ran: o.ran, Bound: bridgetest.Bound,
-			}
-			if idle < 0 {
-				s.Left = o.left
-			}
-			enginetest.Test(t, func(tb testing.TB) harness.Engine {
-				return o.open(tb, codex.Options{Program: []string{self}, Base: program.Options{Env: []string{"HARNESS_TEST_CODEX=conform"}, Idle: idle}})
-			}, s)
-		})
-	}
+	bridge.Promises(t, enginetest.Situations{
+		Say: "say", Fail: "fail", Long: "long", Retry: "retry", Think: "think", Tool: "tool", Ask: "ask", Steer: "steer", Resume: "resume",
+	})
 }
 
 // suiteModel is a model that brings the real program into the situations.
@@ -210,19 +144,3 @@ when user "inner resume" and step 2
 else
   say hello
 `
-
-// TestTheRealProgramKeepsThePromisesOfEngines takes a minute.
-func TestTheRealProgramKeepsThePromisesOfEngines(t *testing.T) {
-	bin := real(t)
-	if os.Getenv("LONG") == "" {
-		t.Skip("LONG=1 runs the suite with the real program")
-	}
-	m := modeltest.Serve(t, suiteModel)
-	var o opened
-	enginetest.Test(t, func(tb testing.TB) harness.Engine {
-		return o.open(tb, codex.Options{Program: []string{bin}, Config: scripted(m.URL), Base: program.Options{Idle: -1}})
-	}, enginetest.Situations{
-		Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",
-		Steer: "inner steer", Resume: "inner say", Ran: o.ran, Left: o.left, Bound: 2 * bridgetest.Bound,
-	})
-}

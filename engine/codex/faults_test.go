@@ -2,17 +2,12 @@ package codex_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"harness"
-	"harness/engine/codex"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
 )
@@ -89,33 +84,16 @@ func misbehave(how string) int {
 			s.kinds()
 		}
 		if strings.Contains(text, "wrong") {
+			if code, all := bridgetest.Fault(how).Commit(s.in, os.Stdout, os.Stderr); all && code < 0 {
+				continue
+			} else if all {
+				return code
+			}
 			switch how {
-			case "garbage":
-				fmt.Println("warning: something that is no message")
-				continue
-			case "huge":
-				fmt.Printf("{\"method\":\"x\",\"x\":\"%s\"}\n", bytes.Repeat([]byte("x"), 50<<20))
-				continue
-			case "silent":
-				continue
-			case "exit0":
-				return 0
 			case "exit1":
 				s.end("failed", `{"message":"no more","codexErrorInfo":"usageLimitExceeded"}`)
 				return 1
-			case "stderr":
-				fmt.Fprintln(os.Stderr, "out of cheese")
-				return 3
-			case "deaf": // it does not even stop
-				for {
-					if _, ok := s.read(); !ok {
-						select {}
-					}
-				}
 			case "stray":
-				if err := exec.Command("sleep", "300").Start(); err != nil {
-					return 70
-				}
 				s.note("item/started", `,"item":{"type":"commandExecution","id":"c","command":"x"}`)
 				s.note("item/completed", `,"item":{"type":"commandExecution","id":"c","command":"x","status":"completed"}`)
 			case "unknown":
@@ -134,120 +112,17 @@ func misbehave(how string) int {
 	}
 }
 
-func faulty(t *testing.T, how string, opts program.Options) *bridgetest.Stage {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Env = []string{"HARNESS_TEST_CODEX=fault", "HARNESS_TEST_STORY=" + how}
-	return bridgetest.Open(t, t.TempDir(), opts, opener(codex.Options{Program: []string{self}}))
-}
-
 // TestAProgramThatMisbehavesEndsTheTurnNotTheSession lets the program go wrong
 // in each way; afterwards the session takes another prompt.
 func TestAProgramThatMisbehavesEndsTheTurnNotTheSession(t *testing.T) {
 	t.Parallel()
-	for how, want := range map[string]string{
-		"garbage": "a line that is no message",
-		"huge":    "a line of more than 33554432 bytes",
-		"silent":  "the program has said nothing for 300ms",
-		"exit0":   "the program ended with 0 before the turn was over",
-		"exit1":   "no more",
-		"stderr":  "the program ended with 3: out of cheese",
-	} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			opts := program.Options{}
-			if how == "silent" {
-				opts.Silence = 300 * time.Millisecond
-			}
-			s := faulty(t, how, opts)
-			s.Ask("wrong")
-			if log := bridgetest.Tell(s.Events()); !strings.Contains(log, want) || !strings.Contains(log, "turn_end error") {
-				t.Errorf("the log does not say %q:\n%s", want, log)
-			}
-			s.Ask("right")
-			if log := bridgetest.Tell(s.Events()); !strings.Contains(log, "turn_end completed") {
-				t.Errorf("the session is not alive:\n%s", log)
-			}
-		})
-	}
-}
-
-// TestWhatIsUnknownIsCounted also shows that it hurts nobody.
-func TestWhatIsUnknownIsCounted(t *testing.T) {
-	t.Parallel()
-	s := faulty(t, "unknown", program.Options{})
-	s.Ask("wrong")
-	for _, e := range s.Events() {
-		if d, ok := e.Payload.(*harness.TransportDiagnostic); ok {
-			if d.Kind != "unknown_messages" || d.FailureCount != 4 || d.Reason != "brand/new ×2, brand/request ×1, item newer ×1" {
-				t.Errorf("the diagnostic is %+v", d)
-			}
-			return
-		}
-	}
-	t.Errorf("nobody said so:\n%s", bridgetest.Tell(s.Events()))
-}
-
-// TestAProgramThatDoesNotStopIsKilled bounds a cancel.
-func TestAProgramThatDoesNotStopIsKilled(t *testing.T) {
-	t.Parallel()
-	s := faulty(t, "deaf", program.Options{Interrupt: 200 * time.Millisecond})
-	s.Say("wrong")
-	s.Saw("token Half")
-	s.Do(harness.Cancel{})
-	s.Ended(1)
-	if log := bridgetest.Tell(s.Events()); !strings.Contains(log, "turn_end cancelled") {
-		t.Errorf("the turn was not cancelled:\n%s", log)
-	}
-	s.Ask("right")
-}
-
-// TestAnIdleProcessIsStopped and the next turn has another.
-func TestAnIdleProcessIsStopped(t *testing.T) {
-	t.Parallel()
-	s := faulty(t, "", program.Options{Idle: 50 * time.Millisecond})
-	s.Ask("right")
-	s.Gone()
-	s.Ask("right")
-}
-
-// TestAWarmProcessIsUsedAgain and ends with the engine.
-func TestAWarmProcessIsUsedAgain(t *testing.T) {
-	t.Parallel()
-	s := faulty(t, "", program.Options{})
-	s.Ask("right")
-	first := s.Processes()
-	s.Ask("right")
-	if second := s.Processes(); len(first) == 0 || fmt.Sprint(first) != fmt.Sprint(second) {
-		t.Errorf("processes were %v, are %v", first, second)
-	}
-	if err := s.Engine.Close(); err != nil {
-		t.Error(err)
-	}
-	if left := s.Processes(); len(left) > 0 {
-		t.Errorf("after Close, there are %v", left)
-	}
-}
-
-// TestWhatACommandLeftEndsWithTheTurn although the program could have been kept.
-func TestWhatACommandLeftEndsWithTheTurn(t *testing.T) {
-	t.Parallel()
-	s := faulty(t, "stray", program.Options{})
-	s.Ask("right")
-	s.Ask("wrong")
-	if left := s.Processes(); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
-	s.Ask("right")
+	bridge.Faults(t, "no more", "4: brand/new ×2, brand/request ×1, item newer ×1")
 }
 
 // TestTheProgramsOwnConfigurationIsOurs also if it has written another.
 func TestTheProgramsOwnConfigurationIsOurs(t *testing.T) {
 	t.Parallel()
-	s := faulty(t, "", program.Options{Idle: -1})
+	s := bridge.As(t, "fault", program.Options{Idle: -1})
 	s.Ask("right")
 	home := s.Dir + "/.harness/codex/ses_1/"
 	for _, name := range []string{"config.toml", "rules/default.rules"} {

@@ -11,7 +11,7 @@ import (
 )
 
 // greet makes a new process ready for the turn.
-func (r *run) greet(ctx context.Context, p *program.Process, g goal) error {
+func (r *run) greet(ctx context.Context, p *program.Process, g talk.Goal) error {
 	facts := []harness.Payload{&p.Notice}
 	if why := unheeded(r.host.Config()); why != "" {
 		facts = append(facts, &harness.TransportDiagnostic{Status: "degraded", Kind: "low_fidelity", Reason: why})
@@ -60,23 +60,23 @@ type opening struct {
 }
 
 // open starts, resumes or forks a thread.
-func (r *run) open(ctx context.Context, g goal) (string, error) {
+func (r *run) open(ctx context.Context, g talk.Goal) (string, error) {
 	c := r.host.Config()
 	// The program asks about everything, in every mode: what may run is for the
 	// session's policy to say.
 	ask := opening{Dir: r.turn.Directory, Policy: "untrusted", Reviewer: "user", Sandbox: r.inner, Model: c.Model, Instructions: c.SystemPrompt}
 	method := "thread/start"
-	if g.thread != "" {
+	if g.Thread != "" {
 		method = "thread/resume"
-		ask.Thread, ask.Short = g.thread, true
+		ask.Thread, ask.Short = g.Thread, true
 	}
-	if g.fork != "" {
+	if g.From != "" {
 		method = "thread/fork"
-		ask.Last = g.at
+		ask.Last = g.At
 	}
 	var got threadAnswer
 	err := r.talk.Call(ctx, method, ask, &got)
-	if refused, ok := errors.AsType[*talk.Error](err); ok && g.thread != "" {
+	if refused, ok := errors.AsType[*talk.Error](err); ok && g.Thread != "" {
 		if refused.Code == overloaded {
 			return "", fmt.Errorf("%w: %w", err, harness.ErrRetry)
 		}

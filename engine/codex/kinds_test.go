@@ -57,7 +57,7 @@ func (s *server) kinds() {
 // TestEveryKindOfItemIsTold and every kind of question is asked.
 func TestEveryKindOfItemIsTold(t *testing.T) {
 	t.Parallel()
-	s := faulty(t, "kinds", program.Options{})
+	s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY="+"kinds")
 	s.Say("go")
 	s.Decide(harness.Allow, harness.Once, "Blue")
 	s.Decide(harness.Allow, harness.Once, "")

@@ -10,13 +10,6 @@ import (
 	"harness/engine/internal/talk"
 )
 
-// goal is the thread that a turn is to run in.
-type goal struct {
-	thread string            // to go on with; "" for a new one
-	fork   harness.SessionID // whose thread it is, if not ours
-	at     string            // the last turn of it that counts
-}
-
 // kept is what is known about a process that waits for a turn.
 type kept struct {
 	thread    string
@@ -26,20 +19,20 @@ type kept struct {
 }
 
 // fits reports whether a process can take the turn.
-func (k *kept) fits(g goal, directory string, c harness.Config) bool {
-	return g.thread == k.thread && g.fork == "" && directory == k.directory && c.SystemPrompt == k.config.SystemPrompt &&
+func (k *kept) fits(g talk.Goal, directory string, c harness.Config) bool {
+	return g.Thread == k.thread && g.From == "" && directory == k.directory && c.SystemPrompt == k.config.SystemPrompt &&
 		(c.Model != "" || k.config.Model == "") && (c.Effort != "" || k.config.Effort == "")
 }
 
 // start starts the program for a session.
-func (r *run) start(g goal, ear *program.Listener) (*program.Process, error) {
+func (r *run) start(g talk.Goal, ear *program.Listener) (*program.Process, error) {
 	home, err := program.OpenHome(r.opts.State, r.turn.Directory, "codex", r.turn.Session)
 	if err != nil {
 		return nil, err
 	}
 	defer home.Close()
-	if g.fork != "" {
-		if err := home.Adopt(g.fork, "sessions"); err != nil {
+	if g.From != "" {
+		if err := home.Adopt(g.From, "sessions", nil); err != nil {
 			return nil, &talk.Lost{Why: err.Error()}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"harness/engine/internal/bridgetest"
 	"harness/sandbox"
 )
 
@@ -15,11 +14,11 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	story, dir := os.Getenv("HARNESS_TEST_STORY"), os.Getenv("HARNESS_TEST_DIR")
-	switch os.Getenv("HARNESS_TEST_CODEX") {
+	switch os.Getenv("HARNESS_TEST_ROLE") {
 	case "replay":
-		os.Exit(bridgetest.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(bridge.Dialect.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 	case "record":
-		os.Exit(bridgetest.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
+		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
 	case "conform":
 		os.Exit(conform())
 	case "fault":

@@ -4,12 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"harness"
-	"harness/engine/codex"
 	"harness/engine/internal/bridgetest"
-	"harness/engine/internal/program"
 )
 
 // scenes are what a session can live through with the program.
@@ -204,73 +201,3 @@ else
 }
 
 func failing(s *bridgetest.Stage) { s.Ask("go") }
-
-// TestScenesWithTheStandIn plays every scene with what the program said when
-// it was recorded.
-func TestScenesWithTheStandIn(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range scenes {
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			story, err := filepath.Abs(c.Story())
-			if err != nil {
-				t.Fatal(err)
-			}
-			env := []string{"HARNESS_TEST_CODEX=replay", "HARNESS_TEST_STORY=" + story, "HARNESS_TEST_DIR=" + t.TempDir()}
-			s := bridgetest.Open(t, t.TempDir(), program.Options{Env: env}, opener(codex.Options{Program: []string{self}}))
-			c.Play(s)
-			c.Golden(s)
-		})
-	}
-}
-
-// TestScenesWithTheRealProgram plays every scene with the program and a model
-// that follows a script. UPDATE=1 writes down what they say.
-func TestScenesWithTheRealProgram(t *testing.T) {
-	bin := real(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range scenes {
-		t.Run(c.Name, func(t *testing.T) {
-			command, opts, dir := []string{bin}, program.Options{}, t.TempDir()
-			if os.Getenv("UPDATE") != "" {
-				command = []string{self, bin}
-				opts.Env = []string{"HARNESS_TEST_CODEX=record", "HARNESS_TEST_DIR=" + dir}
-			}
-			s := realStage(t, opts, c.Model, command...)
-			c.Play(s)
-			if os.Getenv("UPDATE") != "" {
-				c.Save(s, "Codex "+version, dir, scrub)
-			}
-			c.Golden(s)
-		})
-	}
-}
-
-// scrub cuts what the program says down to what somebody may want to read.
-func scrub(m map[string]any) bool {
-	switch m["method"] {
-	case "remoteControl/status/changed", "account/rateLimits/updated", "thread/readState/changed", "thread/settings/updated", "warning", "mcpServer/startupStatus/updated":
-		return false
-	}
-	for _, in := range []string{"params", "result"} {
-		p, ok := m[in].(map[string]any)
-		if !ok {
-			continue
-		}
-		delete(p, "userAgent")
-		if th, ok := p["thread"].(map[string]any); ok {
-			p["thread"] = map[string]any{"id": th["id"], "status": th["status"]}
-			for _, name := range []string{"instructionSources", "permissionProfile", "activePermissionProfile", "runtimeWorkspaceRoots", "sandbox", "reasoningEffort", "serviceTier", "multiAgentMode"} {
-				delete(p, name)
-			}
-		}
-	}
-	return true
-}

@@ -38,67 +38,16 @@ type run struct {
 // play runs the attempt to its end.
 func (r *run) play(ctx context.Context) error {
 	was := talk.ParseRef("codex", r.turn.Ref)
-	if was.Completed(r.turn) {
-		return nil
-	}
 	r.tr = newTranslator(r.turn.Directory)
 	r.tr.calls.Attempt = r.turn.Attempt
 	if was.Begun(r.turn) {
 		r.tr.calls.Again = was
 	}
-	err := r.begin(ctx, was)
-	if lost, ok := errors.AsType[*talk.Lost](err); ok {
-		r.slot.Drop()
-		if err = r.host.Emit(ctx, lost.Diagnostic()); err != nil {
-			return err
-		}
-		err = r.afresh(ctx)
-	}
-	return err
-}
-
-// begin picks the thread to go on with.
-func (r *run) begin(ctx context.Context, was talk.Ref) error {
-	t := r.turn
-	switch {
-	case t.Fresh && !was.Begun(t):
-		return r.with(ctx, goal{}, inputs(t.Parts, ""))
-	case was.Thread == "":
-		return r.afresh(ctx)
-	case was.Session == t.Session:
-		say := inputs(t.Parts, "")
-		if was.Begun(t) {
-			say = inputs(nil, talk.Onward)
-		}
-		return r.with(ctx, goal{thread: was.Thread}, say)
-	case !was.Done:
-		return &talk.Lost{Why: "the session was branched off in the middle of a turn"}
-	default:
-		return r.with(ctx, goal{thread: was.Thread, fork: was.Session, at: was.At}, inputs(t.Parts, ""))
-	}
-}
-
-// afresh begins a thread with what the session's log says of it so far.
-func (r *run) afresh(ctx context.Context) error {
-	past, err := talk.Past(ctx, r.turn, r.host)
-	if err != nil {
-		return err
-	}
-	return r.with(ctx, goal{}, inputs(r.turn.Parts, past))
-}
-
-// with runs the turn in a thread.
-func (r *run) with(ctx context.Context, g goal, say []input) error {
-	err := r.once(ctx, g, say)
-	if errors.Is(err, talk.ErrStale) && ctx.Err() == nil {
-		r.slot.Drop()
-		err = r.once(ctx, g, say)
-	}
-	return err
+	return talk.Play(ctx, r.turn, r.host, r.slot, was, r.once)
 }
 
 // once runs the turn in the session's process, or a new one.
-func (r *run) once(ctx context.Context, g goal, say []input) error {
+func (r *run) once(ctx context.Context, g talk.Goal) error {
 	ear := program.NewListener()
 	warm, err := r.ready(g, ear)
 	if err != nil {
@@ -118,9 +67,10 @@ func (r *run) once(ctx context.Context, g goal, say []input) error {
 		}
 	}
 	r.thread = p.Kept.(*kept).thread
-	err = r.speak(ctx, say)
+	err = r.speak(ctx, inputs(g.Parts, g.Before))
 	for err == nil && r.stop == nil && len(r.late) > 0 {
-		say, r.late = r.late, nil
+		say := r.late
+		r.late = nil
 		err = r.speak(ctx, say)
 	}
 	switch {
@@ -137,7 +87,7 @@ func (r *run) once(ctx context.Context, g goal, say []input) error {
 }
 
 // ready finds the session's process, if it can go on, or starts one.
-func (r *run) ready(g goal, ear *program.Listener) (warm bool, err error) {
+func (r *run) ready(g talk.Goal, ear *program.Listener) (warm bool, err error) {
 	if p := r.slot.Process; p != nil {
 		if k := p.Kept.(*kept); k.fits(g, r.turn.Directory, r.host.Config()) && p.Reusable() {
 			p.Listen(ear)
@@ -149,7 +99,7 @@ func (r *run) ready(g goal, ear *program.Listener) (warm bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("start: %w", err)
 	}
-	r.log.Debug("process started", "resume", g.thread != "")
+	r.log.Debug("process started", "resume", g.Thread != "")
 	r.slot.Process = p
 	return false, nil
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // Clock is a model that says what time it is, piece by piece, in the words of
-// OpenAI's Responses and Chat Completions.
+// Anthropic's Messages and OpenAI's Responses and Chat Completions.
 func Clock(tb testing.TB) (url string) {
 	tb.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,6 +36,8 @@ func Clock(tb testing.TB) (url string) {
 			w.(http.Flusher).Flush()
 		}
 		switch {
+		case strings.HasSuffix(r.URL.Path, "/messages"):
+			converse(send)
 		case strings.HasSuffix(r.URL.Path, "/responses"):
 			respond(send)
 		case strings.HasSuffix(r.URL.Path, "/chat/completions"):
@@ -46,6 +48,18 @@ func Clock(tb testing.TB) (url string) {
 	}))
 	tb.Cleanup(s.Close)
 	return s.URL
+}
+
+func converse(send func(kind, data string)) {
+	tell := func(kind, rest string) { send(kind, fmt.Sprintf(`{"type":%q%s}`, kind, rest)) }
+	tell("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`)
+	tell("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
+	tick(func(now string) {
+		tell("content_block_delta", fmt.Sprintf(`,"index":0,"delta":{"type":"text_delta","text":%q}`, now))
+	})
+	tell("content_block_stop", `,"index":0`)
+	tell("message_delta", `,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":9}`)
+	tell("message_stop", "")
 }
 
 func respond(send func(kind, data string)) {

@@ -2,6 +2,7 @@ package bridgetest
 
 import (
 	"math/rand/v2"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -9,11 +10,20 @@ import (
 	"harness"
 )
 
+// Stay is a command whose processes try to stay when it is over.
+const Stay = `sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.1; done' & setsid sleep 300 & sleep 30; echo over`
+
 // Harass lets the session's program work, and at a random time of each round,
 // within so many milliseconds, kills it, or one of its commands, or cancels the
-// turn. When the engine is closed, no process is left.
-func Harass(s *Stage, rounds, within int) {
+// turn. When the engine is closed, no process is left. It does so a few times;
+// LONG=1 does it 200 times.
+func Harass(s *Stage, within int) {
 	s.Helper()
+	rounds := 5
+	if os.Getenv("LONG") != "" {
+		rounds = 200
+	}
+	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range rounds {
 		n := s.Turns()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"syscall"
@@ -16,7 +17,7 @@ import (
 
 // A story is what was said between an engine and the program's processes in one
 // scene. In a directory it is a file for each process; in testdata it is a txtar.
-// Its lines: "> JSON" to the program, "< JSON" from it, and at the end
+// Its lines: "args JSON" if the command line belongs to it, "> JSON" to the program, "< JSON" from it, and at the end
 // "exit CODE" or "killed".
 
 // next is the number of this process of the story, from 1.
@@ -34,7 +35,7 @@ func next(dir string) int {
 }
 
 // Record runs a program and writes down what is said. It returns its exit code.
-func Record(dir string, in io.Reader, out, errs io.Writer, program string, args ...string) int {
+func (d *Dialect) Record(dir string, in io.Reader, out, errs io.Writer, program string, args ...string) int {
 	f, err := os.Create(filepath.Join(dir, strconv.Itoa(next(dir))))
 	if err != nil {
 		return 70
@@ -44,6 +45,13 @@ func Record(dir string, in io.Reader, out, errs io.Writer, program string, args 
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintf(f, "%s %s\n", mark, bytes.TrimSpace(line))
+	}
+	if len(d.Flags) > 0 {
+		flags, err := json.Marshal(args)
+		if err != nil {
+			return 70
+		}
+		note("args", flags)
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Stderr = errs
@@ -87,19 +95,22 @@ func pass(from io.Reader, to io.Writer, note func([]byte)) {
 	}
 }
 
-// cleaned makes a story the same on every machine, and shorter. scrub cuts a
-// message of the program down, and reports whether it is worth telling.
-func cleaned(b []byte, work string, scrub func(map[string]any) bool) []byte {
+// temporary is the directory of a process that wants a short one.
+var temporary = regexp.MustCompile(`/tmp/hc\d+`)
+
+// cleaned makes a story the same on every machine, and shorter.
+func (d *Dialect) cleaned(b []byte, work string) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
 		line = bytes.ReplaceAll(line, []byte(work), []byte("$WORK"))
+		line = temporary.ReplaceAll(line, []byte("$$TMP"))
 		mark, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 		if string(mark) == "<" {
 			var m map[string]any
-			d := json.NewDecoder(bytes.NewReader(rest))
-			d.UseNumber()
-			if d.Decode(&m) == nil {
-				if !scrub(m) {
+			numbers := json.NewDecoder(bytes.NewReader(rest))
+			numbers.UseNumber()
+			if numbers.Decode(&m) == nil {
+				if !d.Scrub(m) {
 					continue
 				}
 				if short, err := json.Marshal(m); err == nil {

@@ -16,8 +16,9 @@ import (
 
 // Replay is the stand-in: it says what the program said, when it has heard what
 // the program heard. What it hears must be what was recorded, but for made-up
-// identifiers. dir is where the processes of a story are counted.
-func Replay(story, dir string, in io.Reader, out, errs io.Writer) int {
+// identifiers. dir is where the processes of a story are counted, args the
+// command line.
+func (d *Dialect) Replay(story, dir string, in io.Reader, out, errs io.Writer, args ...string) int {
 	archive, err := txtar.ParseFile(story)
 	if err != nil {
 		fmt.Fprintln(errs, "stand-in:", err)
@@ -30,7 +31,7 @@ func Replay(story, dir string, in io.Reader, out, errs io.Writer) int {
 			if err != nil {
 				return 71
 			}
-			s := &standIn{out: out, errs: errs, work: work, ids: make(map[string]string), heard: make(map[string][][]byte), come: make(chan struct{}, 1)}
+			s := &standIn{dialect: d, args: args, out: out, errs: errs, work: work, names: make(map[string]string), heard: make(map[string][][]byte), come: make(chan struct{}, 1)}
 			var ears sync.WaitGroup // nobody waits: the process ends
 			ears.Go(func() { s.listen(in) })
 			return s.play(f.Data)
@@ -42,9 +43,11 @@ func Replay(story, dir string, in io.Reader, out, errs io.Writer) int {
 
 // standIn plays one process of a story.
 type standIn struct {
+	dialect   *Dialect
+	args      []string
 	out, errs io.Writer
 	work      string
-	ids       map[string]string // of requests to the program: recorded → now
+	names     map[string]string // that are made up: recorded → now
 
 	mu    sync.Mutex // guards what follows
 	heard map[string][][]byte
@@ -56,7 +59,8 @@ func (s *standIn) listen(in io.Reader) {
 	pass(in, io.Discard, func(b []byte) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.heard[kind(b)] = append(s.heard[kind(b)], b)
+		kind := s.dialect.Kind(b)
+		s.heard[kind] = append(s.heard[kind], b)
 		s.signal()
 	})
 	s.mu.Lock()
@@ -72,27 +76,20 @@ func (s *standIn) signal() {
 	}
 }
 
-// kind tells messages to the program apart: by what they are, not when they come.
-func kind(b []byte) string {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
-	_ = json.Unmarshal(b, &m) // what cannot be read is of no kind
-	if m.Method != "" {
-		return m.Method
-	}
-	return "response " + string(m.ID)
-}
-
 func (s *standIn) play(script []byte) int {
 	for line := range bytes.Lines(script) {
 		mark, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 		switch string(mark) {
+		case "args":
+			if why := s.dialect.start(s.names, bytes.ReplaceAll(rest, []byte("$WORK"), []byte(s.work)), s.args); why != "" {
+				fmt.Fprintln(s.errs, "stand-in:", why)
+				return 71
+			}
 		case "<":
 			_, _ = s.out.Write(append(s.now(rest), '\n'))
 		case ">":
-			got, ok := s.wait(kind(rest))
+			rest = s.now(rest)
+			got, ok := s.wait(s.dialect.Kind(rest))
 			if !ok {
 				return 0 // hung up on
 			}
@@ -114,18 +111,7 @@ func (s *standIn) play(script []byte) int {
 
 // now is a recorded line with today's names.
 func (s *standIn) now(b []byte) []byte {
-	b = bytes.ReplaceAll(b, []byte("$WORK"), []byte(s.work))
-	var m map[string]json.RawMessage
-	if json.Unmarshal(b, &m) != nil || m["method"] != nil {
-		return b
-	}
-	if id, ok := s.ids[string(m["id"])]; ok {
-		m["id"] = json.RawMessage(id)
-		if out, err := json.Marshal(m); err == nil {
-			return out
-		}
-	}
-	return b
+	return s.dialect.Now(s.names, bytes.ReplaceAll(b, []byte("$WORK"), []byte(s.work)))
 }
 
 // wait returns a message of a kind when it has come; false if the input ended.
@@ -147,21 +133,12 @@ func (s *standIn) wait(kind string) ([]byte, bool) {
 }
 
 // compare says how what was heard differs from what was recorded, and learns the
-// ids in it.
+// names in it.
 func (s *standIn) compare(recorded, got []byte) string {
 	var was, is map[string]any
-	_ = json.Unmarshal(bytes.ReplaceAll(recorded, []byte("$WORK"), []byte(s.work)), &was)
+	_ = json.Unmarshal(recorded, &was) // what is no message is compared with nothing
 	_ = json.Unmarshal(got, &is)
-	if was["method"] != nil && was["id"] != nil {
-		s.ids[fmt.Sprint(was["id"])] = fmt.Sprint(is["id"])
-		delete(was, "id")
-		delete(is, "id")
-	}
-	for _, m := range []map[string]any{was, is} {
-		if p, ok := m["params"].(map[string]any); ok {
-			delete(p, "clientUserMessageId")
-		}
-	}
+	s.dialect.Learn(s.names, was, is)
 	if !reflect.DeepEqual(was, is) {
 		return fmt.Sprintf("heard %s, want %s", strings.TrimSpace(string(got)), recorded)
 	}

@@ -22,6 +22,23 @@ type Scene struct {
 // Story is the file of a scene: its processes, and the logs of its sessions.
 func (c *Scene) Story() string { return filepath.Join("testdata", c.Name+".txtar") }
 
+// words is the log of one of the stage's sessions on any machine: the rest of a
+// long line is left out.
+func (s *Stage) words(id harness.SessionID) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(Tell(s.events[id]), s.Dir, "$WORK")) {
+		if r := []rune(line); len(r) > 160 {
+			line = string(r[:160]) + "…\n"
+		}
+		if line != "\n" {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // Golden compares the logs of a scene with those of the recording.
 func (c *Scene) Golden(s *Stage) {
 	s.Helper()
@@ -34,33 +51,27 @@ func (c *Scene) Golden(s *Stage) {
 		if !ok {
 			continue
 		}
-		s.mu.Lock()
-		got := Tell(s.events[harness.SessionID(id)])
-		s.mu.Unlock()
-		if got = strings.ReplaceAll(got, s.Dir, "$WORK"); got != string(f.Data) {
+		if got := s.words(harness.SessionID(id)); got != string(f.Data) {
 			s.Errorf("the log of %s is\n%s\nwant\n%s", id, got, f.Data)
 		}
 	}
 }
 
-// Save writes the recording of a scene, of which dir has the processes.
-func (c *Scene) Save(s *Stage, program, dir string, scrub func(map[string]any) bool) {
+// save writes the recording of a scene, of which dir has the processes.
+func (c *Scene) save(s *Stage, b *Bridge, dir string) {
 	s.Helper()
-	a := &txtar.Archive{Comment: []byte(program + "; UPDATE=1 records it again.\n")}
+	a := &txtar.Archive{Comment: []byte(b.Program + "; UPDATE=1 records it again.\n")}
 	for _, id := range []harness.SessionID{"ses_1", "ses_2"} {
-		s.mu.Lock()
-		log := s.events[id]
-		s.mu.Unlock()
-		if len(log) > 0 {
-			a.Files = append(a.Files, txtar.File{Name: "log " + string(id), Data: []byte(strings.ReplaceAll(Tell(log), s.Dir, "$WORK"))})
+		if log := s.words(id); log != "" {
+			a.Files = append(a.Files, txtar.File{Name: "log " + string(id), Data: []byte(log)})
 		}
 	}
 	for n := 1; ; n++ {
-		b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(n)))
+		said, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(n)))
 		if err != nil {
 			break
 		}
-		a.Files = append(a.Files, txtar.File{Name: strconv.Itoa(n), Data: cleaned(b, s.Dir, scrub)})
+		a.Files = append(a.Files, txtar.File{Name: strconv.Itoa(n), Data: b.Dialect.cleaned(said, s.Dir)})
 	}
 	if err := os.WriteFile(c.Story(), txtar.Format(a), 0o644); err != nil {
 		s.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"harness"
 	"harness/engine/internal/program"
+	"harness/internal/redact"
 	"harness/kernel"
 	"harness/model/modeltest"
 	"harness/sandbox/local"
@@ -51,7 +52,7 @@ type Stage struct {
 }
 
 // Open opens a stage with its workspace at dir.
-func Open(tb testing.TB, dir string, opts program.Options, open func(program.Options) Engine) *Stage {
+func Open(tb testing.TB, dir string, opts program.Options, config harness.ConfigPatch, open func(program.Options) Engine) *Stage {
 	tb.Helper()
 	s := &Stage{TB: tb, Dir: dir, open: open, store: memory.New(), mark: Mark(tb), events: make(map[harness.SessionID][]harness.Event), changed: make(chan struct{})}
 	if opts.Sandbox == nil {
@@ -60,7 +61,7 @@ func Open(tb testing.TB, dir string, opts program.Options, open func(program.Opt
 	opts.Env = append(slices.Clone(opts.Env), s.mark, "GORACE=atexit_sleep_ms=0")
 	s.opts = opts
 	s.boot()
-	s.ID = s.Create(harness.NewSession{ID: "ses_1", Directory: dir})
+	s.ID = s.Create(harness.NewSession{ID: "ses_1", Directory: dir, Config: config})
 	return s
 }
 
@@ -68,9 +69,18 @@ func Open(tb testing.TB, dir string, opts program.Options, open func(program.Opt
 // time.
 func Mark(tb testing.TB) string { return "HARNESS_TEST_MARK=" + tb.TempDir() }
 
+// cleaner is the redactor of the server, as its wiring has it.
+type cleaner struct{ *redact.Redactor }
+
+func (c cleaner) Stream() kernel.TextStream { return c.Redactor.Stream() }
+
 func (s *Stage) boot() {
+	clean, err := redact.New("a-key-that-nobody-may-see")
+	if err != nil {
+		s.Fatal(err)
+	}
 	s.Engine = s.open(s.opts)
-	s.Kernel = kernel.New(s.store, map[string]harness.Engine{"bridge": s.Engine}, &kernel.Options{Engine: "bridge", Window: -1})
+	s.Kernel = kernel.New(s.store, map[string]harness.Engine{"bridge": s.Engine}, &kernel.Options{Engine: "bridge", Window: -1, Redact: cleaner{clean}})
 	s.Kernel.OnShow(func(id harness.SessionID, events []harness.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -231,17 +241,31 @@ func Processes(tb testing.TB, mark string) (live []int) {
 	return live
 }
 
+// running is the youngest of the stage's processes with this in its command line,
+// or 0.
+func (s *Stage) running(word string) (youngest int) {
+	for _, pid := range s.Processes() {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.Contains(string(b), word) {
+			youngest = max(youngest, pid)
+		}
+	}
+	return youngest
+}
+
+// NotRunning checks that no process of the stage has this in its command line.
+func (s *Stage) NotRunning(word string) {
+	s.Helper()
+	if pid := s.running(word); pid != 0 {
+		s.Errorf("%s runs as %d", word, pid)
+	}
+}
+
 // Kill kills the youngest of the stage's processes with this in its command line,
 // with a signal that it cannot see.
 func (s *Stage) Kill(word string) {
 	s.Helper()
-	victim := 0
-	for _, pid := range s.Processes() {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && strings.Contains(string(b), word) {
-			victim = max(victim, pid)
-		}
-	}
+	victim := s.running(word)
 	if victim == 0 {
 		s.Fatal("the program does not run")
 	}
@@ -279,18 +303,43 @@ func (s *Stage) Made(name, want string) {
 	}
 }
 
+// Wrote waits until the real program has written this into a file of the
+// workspace.
+func (s *Stage) Wrote(pattern, words string) {
+	s.Helper()
+	if s.Model == nil {
+		return
+	}
+	s.wait(words+" in "+pattern, func() bool {
+		all, err := filepath.Glob(filepath.Join(s.Dir, pattern))
+		if err != nil {
+			s.Fatal(err)
+		}
+		return slices.ContainsFunc(all, func(name string) bool {
+			b, err := os.ReadFile(name)
+			return err == nil && strings.Contains(string(b), words)
+		})
+	})
+}
+
 // Gone waits until no process of the stage lives.
 func (s *Stage) Gone() {
+	s.Helper()
+	s.wait("end of all processes", func() bool { return len(s.Processes()) == 0 })
+}
+
+// wait looks every now and then whether something is so that nobody reports.
+func (s *Stage) wait(what string, so func() bool) {
 	s.Helper()
 	deadline := time.NewTimer(Bound)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for len(s.Processes()) > 0 {
+	for !so() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			s.Fatalf("processes are left: %v", s.Processes())
+			s.Fatalf("no %s within %s; processes: %v", what, Bound, s.Processes())
 		}
 	}
 }

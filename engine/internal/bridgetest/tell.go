@@ -57,6 +57,9 @@ func tell(p harness.Payload) string {
 	case *harness.TransportDiagnostic:
 		return fmt.Sprintf("transport_diagnostic %s %s %d", p.Status, p.Kind, p.FailureCount)
 	case *harness.SessionCheckpoint:
+		if strings.Contains(p.EngineRef, `"asked"`) { // somebody took more than a second to answer
+			return ""
+		}
 		return fmt.Sprintf("checkpoint done=%t", strings.Contains(p.EngineRef, `"done":true`))
 	case *harness.Failure:
 		return fmt.Sprintf("error %s %s %t", made.ReplaceAllString(p.Message, "MADE-UP"), p.Code, p.Retryable)
@@ -66,7 +69,12 @@ func tell(p harness.Payload) string {
 		return "sandbox_notice " + p.Isolation
 	case *harness.SessionState, *harness.HookEvent, *harness.PolicyDecision:
 		return ""
-	case *harness.Usage, *harness.ToolLog: // they and what else is told come in any order
+	case *harness.Usage:
+		if p.CostUSD == nil { // one that is on its way: it and what else is told come in any order
+			return ""
+		}
+		return fmt.Sprintf("usage in=%t out=%t cost=%t context=%t", p.InputTokens > 0, p.OutputTokens > 0, *p.CostUSD > 0, p.ContextPct != nil)
+	case *harness.ToolLog: // likewise
 		return ""
 	}
 	return string(p.Type())

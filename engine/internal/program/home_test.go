@@ -38,7 +38,7 @@ func TestAHomeDoesNotReachOutOfItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer child.Close()
-	_ = child.Adopt("ses_1", "sessions") // it may refuse, or copy nothing
+	_ = child.Adopt("ses_1", "sessions", nil) // it may refuse, or copy nothing
 	if _, err := os.Stat(filepath.Join(child.Path, "sessions", "secret")); err == nil {
 		t.Error("a file from outside was copied")
 	}
@@ -61,7 +61,7 @@ func TestABranchGetsACopyOfWhatItsParentHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer child.Close()
-	if err := child.Adopt("ses_1", "sessions"); err != nil {
+	if err := child.Adopt("ses_1", "sessions", nil); err != nil {
 		t.Errorf("a parent without any: %v", err)
 	}
 	for _, h := range []*program.Home{parent, child} {
@@ -75,7 +75,7 @@ func TestABranchGetsACopyOfWhatItsParentHas(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(parent.Path, "sessions", "2026", "b"), []byte("b"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Adopt("ses_1", "sessions"); err != nil {
+	if err := child.Adopt("ses_1", "sessions", nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"a": "ses_2", "b": "b"} {
@@ -114,9 +114,60 @@ func TestALinkToAnotherSessionIsNotFollowed(t *testing.T) {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
-		_ = homes["ses_2"].Adopt("ses_1", "sessions") // it may refuse, or copy nothing
+		_ = homes["ses_2"].Adopt("ses_1", "sessions", nil) // it may refuse, or copy nothing
 		if _, err := os.Stat(filepath.Join(homes["ses_2"].Path, "sessions", "secret")); err == nil {
 			t.Errorf("a link to %s was followed", to)
 		}
+	}
+}
+
+// TestALinkIsNotTakenForAHome nor is a home made for somebody else.
+func TestALinkIsNotTakenForAHome(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	h, err := program.OpenHome(state, t.TempDir(), "x", "ses_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := os.Symlink("ses_1", filepath.Join(state, "ses_2")); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := program.OpenHome(state, t.TempDir(), "x", "ses_2"); err == nil {
+		h.Close()
+		t.Error("a link was taken for a home")
+	}
+	if err := h.Adopt("ses_none", "sessions", nil); err != nil {
+		t.Errorf("a parent that has no home: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(state, "ses_none")); err == nil {
+		t.Error("a home was made for somebody else")
+	}
+}
+
+// TestABranchTakesOnlyWhatIsWanted from below a directory.
+func TestABranchTakesOnlyWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	for _, name := range []string{"a/1", "a/2", "b/1"} {
+		name = filepath.Join(state, "ses_1", "all", name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := program.OpenHome(state, t.TempDir(), "x", "ses_2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Adopt("ses_1", "all", func(p string) bool { return filepath.Base(p) == "1" }); err != nil {
+		t.Fatal(err)
+	}
+	got, err := filepath.Glob(filepath.Join(state, "ses_2", "all", "*", "*"))
+	if err != nil || len(got) != 2 {
+		t.Errorf("there are %v, %v", got, err)
 	}
 }

@@ -43,6 +43,25 @@ func (s *Slot) Kill() {
 	s.Process = nil
 }
 
+// Run makes an attempt at a turn of a session in its slot, one at a time. attempt
+// reports whether the process is fit for another turn whatever came of this one;
+// if neither is so, it is killed.
+func (p *Pool) Run(ctx context.Context, id harness.SessionID, attempt func(*Slot) (clean bool, err error)) error {
+	s, err := p.Take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer p.Give(id, s)
+	clean, err := attempt(s)
+	if err != nil && !clean {
+		s.Kill()
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // Take gets a session's slot, when nobody else has it.
 func (p *Pool) Take(ctx context.Context, id harness.SessionID) (*Slot, error) {
 	p.mu.Lock()

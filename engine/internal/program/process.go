@@ -22,6 +22,9 @@ type Launch struct {
 	Home      string   // the program's own directory, which it may write
 	Args      []string // of which the first is the program
 	Env       []string // the whole environment but for Options.Env
+	// ShortTemp gives the program a temporary directory with a path so short
+	// that a socket fits in, unless the sandbox has one for it.
+	ShortTemp bool
 	// Why is what the sandbox notice says besides what holds.
 	Why func(harness.Isolation) string
 	// Acts reports whether a line that nobody listens to shows the program at
@@ -127,6 +130,15 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 		return
 	}
 	p.Work, p.Notice = work, describe(o.Notice, work.Isolation(), l.Why(work.Isolation()))
+	if l.ShortTemp && !slices.Contains(work.Isolation().Enforces, harness.GuardWrite) {
+		temp, err := os.MkdirTemp("", "hc")
+		if err != nil {
+			started <- errors.Join(err, work.Close())
+			return
+		}
+		defer os.RemoveAll(temp)
+		run.Env = append(run.Env, "TMPDIR="+temp)
+	}
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		started <- errors.Join(err, work.Close())

@@ -44,7 +44,7 @@ func (c *Calls) Know(id, name string, input json.RawMessage) *Call {
 		return known
 	}
 	call := &Call{ID: c.name(id), Name: name, Input: input, begun: time.Now()}
-	if before, ok := c.Again.known(name, input); ok && !c.used[before] {
+	if before, ok := c.Again.Known(name, input); ok && !c.used[before] {
 		call.ID = before
 	}
 	c.used[call.ID] = true

@@ -50,8 +50,8 @@ func (r Ref) Begun(t harness.Turn) bool {
 	return r.Thread != "" && r.Session == t.Session && r.Turn == t.ID
 }
 
-// known finds the call that somebody was asked about in an earlier attempt.
-func (r Ref) known(tool string, input json.RawMessage) (harness.CallID, bool) {
+// Known finds the call that somebody was asked about in an earlier attempt.
+func (r Ref) Known(tool string, input json.RawMessage) (harness.CallID, bool) {
 	for _, a := range r.Asked {
 		if a.Tool == tool && a.Digest == harness.Digest(input) {
 			return a.Call, true

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package claude
-
-// tree does not know the processes of this system.
-func tree(int) (map[int]bool, bool) { return nil, false }

@@ -1,0 +1,114 @@
+package bridgetest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"harness"
+	"harness/engine/internal/program"
+	"harness/model/modeltest"
+)
+
+// Bridge is what is known about a program and its engine.
+type Bridge struct {
+	Program string // and its version, which the recordings are of
+	Package string // that has it; see [Install]
+	Args    []string
+	// Open makes an engine of a command line.
+	Open func(command []string, base program.Options) Engine
+	// Behind is what makes a server at url the program's model: arguments and
+	// environment.
+	Behind  func(url string) (args, env []string)
+	Config  harness.ConfigPatch // of sessions
+	Dialect Dialect
+	Scenes  []Scene
+	Always  []string // the scenes that the real program plays in every run; none is all
+}
+
+// As opens a stage with the test's own binary in place of the program. Its
+// TestMain finds the role in HARNESS_TEST_ROLE, and the rest of the environment
+// as given.
+func (b *Bridge) As(tb testing.TB, role string, base program.Options, env ...string) *Stage {
+	tb.Helper()
+	base.Env = append(env, "HARNESS_TEST_ROLE="+role)
+	return b.stage(tb, tb.TempDir(), []string{Self(tb)}, base)
+}
+
+// Self is the test's own binary.
+func Self(tb testing.TB) string {
+	tb.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return self
+}
+
+// Real opens a stage with the program, and a model that follows a script.
+func (b *Bridge) Real(tb testing.TB, base program.Options, script string) *Stage {
+	tb.Helper()
+	return b.real(tb, base, script, nil)
+}
+
+// real puts a command in front of the program, if there is one.
+func (b *Bridge) real(tb testing.TB, base program.Options, script string, front []string) *Stage {
+	tb.Helper()
+	bin, dir := Installed(tb, b.Package), tb.TempDir()
+	m := modeltest.Serve(tb, strings.ReplaceAll(script, "$WORK", dir))
+	args, env := b.Behind(m.URL)
+	base.Env = slices.Concat(base.Env, env)
+	s := b.stage(tb, dir, slices.Concat(front, []string{bin}, b.Args, args), base)
+	s.Model = m
+	return s
+}
+
+func (b *Bridge) stage(tb testing.TB, dir string, command []string, base program.Options) *Stage {
+	tb.Helper()
+	return Open(tb, dir, base, b.Config, func(o program.Options) Engine { return b.Open(command, o) })
+}
+
+// PlayRecorded plays every scene with what the program said when it was
+// recorded.
+func (b *Bridge) PlayRecorded(t *testing.T) {
+	for _, c := range b.Scenes {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			story, err := filepath.Abs(c.Story())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := b.As(t, "replay", program.Options{}, "HARNESS_TEST_STORY="+story, "HARNESS_TEST_DIR="+t.TempDir())
+			c.Play(s)
+			c.Golden(s)
+		})
+	}
+}
+
+// PlayReal plays scenes with the program and a model that follows a script: all
+// of them with LONG=1. UPDATE=1 writes down what they say.
+func (b *Bridge) PlayReal(t *testing.T) {
+	update := os.Getenv("UPDATE") != ""
+	for _, c := range b.Scenes {
+		t.Run(c.Name, func(t *testing.T) {
+			if len(b.Always) > 0 && !update && os.Getenv("LONG") == "" && !slices.Contains(b.Always, c.Name) {
+				t.Skip("LONG=1 plays it with the real program")
+			}
+			t.Parallel()
+			var front []string
+			base, dir := program.Options{}, t.TempDir()
+			if update {
+				front = []string{Self(t)}
+				base.Env = []string{"HARNESS_TEST_ROLE=record", "HARNESS_TEST_DIR=" + dir}
+			}
+			s := b.real(t, base, c.Model, front)
+			c.Play(s)
+			if update {
+				c.save(s, b, dir)
+			}
+			c.Golden(s)
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package bridgetest
+
+import (
+	"crypto/sha256"
+	_ "embed" // for lock
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// lock says which version of each program is the one, by its content.
+//
+//go:embed testdata/agents/package-lock.json
+var lock []byte
+
+// Installed finds a program where make agents puts it: in the user's cache, in a
+// directory named after the lock file. name is its path among the npm packages,
+// in which $PLATFORM is this one, and may be a pattern. Where it is missing, a
+// test that needs it is skipped; with CI it fails.
+func Installed(tb testing.TB, name string) string {
+	tb.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
+	sum := sha256.Sum256(lock)
+	pattern := filepath.Join(cache, "harness-test", "agents-"+hex.EncodeToString(sum[:])[:12], "node_modules", strings.ReplaceAll(name, "$PLATFORM", platform))
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(found) > 0 {
+		return found[0]
+	}
+	if os.Getenv("CI") != "" {
+		tb.Fatalf("no %s; make agents installs it", pattern)
+	}
+	tb.Skipf("no %s; make agents installs it", pattern)
+	return ""
+}
