@@ -20,7 +20,7 @@ PEERS       := bench/testdata/node/node_modules/.package-lock.json
 # after which the directory is named. 1 GB, so it is in the user's cache and
 # no other working tree fetches it again.
 CACHE       := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))
-AGENTS_LOCK := engine/internal/bridgetest/testdata/agents/package-lock.json
+AGENTS_LOCK := engine/agenttest/testdata/agents/package-lock.json
 AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
 
 .DEFAULT_GOAL := help

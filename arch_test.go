@@ -96,7 +96,8 @@ var mayImport = map[string][]string{
 	// over every protocol, so it needs a real server to play it on.
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
-	"engine/internal/bridgetest": {".", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "sandbox/local", "store/memory"},
+	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "sandbox/local", "store/memory"},
+	"engine/agenttest":           {},
 	"model/modeltest":            {"model", "model/wire"},
 	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*", "workspace"},
 	"internal/object/objecttest": {"internal/object"},
@@ -111,7 +112,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/jackc/pgx/v5":    {code: []string{"store/postgres", "store/postgres/postgrestest"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
 	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
-	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "engine/internal/bridgetest", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
+	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "engine/agenttest", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest", "engine/internal/bridgetest"}, tests: []string{"*"}},
 
 	"github.com/klauspost/compress": {code: []string{"workspace/object"}},

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"harness/engine/acp"
+	"harness/engine/agenttest"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
 )
 
 var bridge = bridgetest.Bridge{
 	Program: "OpenCode 1.18.33",
-	Package: "opencode-$PLATFORM/bin/opencode",
+	Package: agenttest.OpenCode,
 	Args:    []string{"acp"},
 	Open: func(command []string, base program.Options) bridgetest.Engine {
 		return acp.New(acp.Options{Command: command, Base: base})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/agenttest"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
 	"harness/sandbox/bwrap"
@@ -30,8 +31,8 @@ func TestAnAgentRunsInNamespaces(t *testing.T) {
 // TestTheRealAgent is all that OpenCode has to show, where nothing but loopback
 // can be reached.
 func TestTheRealAgent(t *testing.T) {
-	bridgetest.Installed(t, bridge.Package)
-	if !bridgetest.Alone(t) {
+	agenttest.Installed(t, bridge.Package)
+	if !agenttest.Alone(t) {
 		return
 	}
 	t.Run("Scenes", bridge.PlayReal)

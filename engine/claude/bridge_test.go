@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/agenttest"
 	"harness/engine/claude"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
@@ -15,7 +16,7 @@ import (
 
 var bridge = bridgetest.Bridge{
 	Program: "Claude Code 2.1.325",
-	Package: "@anthropic-ai/claude-code-$PLATFORM/claude",
+	Package: agenttest.Claude,
 	Open: func(command []string, base program.Options) bridgetest.Engine {
 		return claude.New(claude.Options{Program: command, Base: base})
 	},

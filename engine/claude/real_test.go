@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/agenttest"
 	"harness/engine/enginetest"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
@@ -17,8 +18,8 @@ import (
 // TestTheRealProgram is all that the real one has to show, where nothing but
 // loopback can be reached.
 func TestTheRealProgram(t *testing.T) {
-	bridgetest.Installed(t, bridge.Package)
-	if !bridgetest.Alone(t) {
+	agenttest.Installed(t, bridge.Package)
+	if !agenttest.Alone(t) {
 		return
 	}
 	t.Run("Scenes", bridge.PlayReal)

@@ -3,6 +3,7 @@ package codex_test
 import (
 	"testing"
 
+	"harness/engine/agenttest"
 	"harness/engine/codex"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
@@ -10,7 +11,7 @@ import (
 
 var bridge = bridgetest.Bridge{
 	Program: "Codex 0.166.0",
-	Package: "@openai/codex-$PLATFORM/vendor/*/bin/codex",
+	Package: agenttest.Codex,
 	Open: func(command []string, base program.Options) bridgetest.Engine {
 		return codex.New(codex.Options{Program: command, Base: base})
 	},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/agenttest"
 	"harness/engine/internal/program"
 	"harness/model/modeltest"
 )
@@ -15,7 +16,7 @@ import (
 // Bridge is what is known about a program and its engine.
 type Bridge struct {
 	Program string // and its version, which the recordings are of
-	Package string // that has it; see [Install]
+	Package string // that has it; see agenttest
 	Args    []string
 	// Open makes an engine of a command line.
 	Open func(command []string, base program.Options) Engine
@@ -56,7 +57,7 @@ func (b *Bridge) Real(tb testing.TB, base program.Options, script string) *Stage
 // real puts a command in front of the program, if there is one.
 func (b *Bridge) real(tb testing.TB, base program.Options, script string, front []string) *Stage {
 	tb.Helper()
-	bin, dir := Installed(tb, b.Package), tb.TempDir()
+	bin, dir := agenttest.Installed(tb, b.Package), tb.TempDir()
 	m := modeltest.Serve(tb, strings.ReplaceAll(script, "$WORK", dir))
 	args, env := b.Behind(m.URL)
 	base.Env = slices.Concat(base.Env, env)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"harness/engine/agenttest"
 	"harness/engine/enginetest"
 	"harness/engine/internal/program"
 )
@@ -79,7 +80,7 @@ func (r *Raw) run(b *testing.B, command, env []string, d *Delays) (start time.Du
 // session holds.
 func (b *Bridge) Measure(tb *testing.B, raw Raw) {
 	args, env := b.Behind(Clock(tb))
-	command := slices.Concat([]string{Installed(tb, b.Package)}, b.Args, args)
+	command := slices.Concat([]string{agenttest.Installed(tb, b.Package)}, b.Args, args)
 	var alone, bridged, aloneStart, bridgedStart, warm []time.Duration
 	var heap, rss float64
 	for tb.Loop() {

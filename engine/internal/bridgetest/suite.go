@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/agenttest"
 	"harness/engine/enginetest"
 	"harness/engine/internal/program"
 	"harness/sandbox/local"
@@ -64,7 +65,7 @@ func (b *Bridge) Promises(t *testing.T, s enginetest.Situations) {
 // into the situations. It takes minutes.
 func (b *Bridge) RealPromises(t *testing.T, url string, s enginetest.Situations) {
 	args, env := b.Behind(url)
-	b.promises(t, slices.Concat([]string{Installed(t, b.Package)}, b.Args, args), program.Options{Idle: -1, Env: env}, s)
+	b.promises(t, slices.Concat([]string{agenttest.Installed(t, b.Package)}, b.Args, args), program.Options{Idle: -1, Env: env}, s)
 }
 
 func (b *Bridge) promises(t *testing.T, command []string, base program.Options, s enginetest.Situations) {

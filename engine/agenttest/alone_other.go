@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bridgetest
+package agenttest
 
 import "testing"
 

@@ -1,4 +1,4 @@
-package bridgetest
+package agenttest
 
 import (
 	"fmt"
@@ -31,7 +31,11 @@ func Alone(t *testing.T) bool {
 	if testing.Verbose() {
 		args = append(args, "-test.v")
 	}
-	cmd := exec.CommandContext(t.Context(), Self(t), args...)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), "HARNESS_TEST_ALONE=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}

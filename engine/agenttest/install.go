@@ -1,4 +1,4 @@
-package bridgetest
+package agenttest
 
 import (
 	"crypto/sha256"
@@ -16,10 +16,16 @@ import (
 //go:embed testdata/agents/package-lock.json
 var lock []byte
 
+// Programs, by their paths among the npm packages. $PLATFORM is this one.
+const (
+	Claude   = "@anthropic-ai/claude-code-$PLATFORM/claude"
+	Codex    = "@openai/codex-$PLATFORM/vendor/*/bin/codex"
+	OpenCode = "opencode-$PLATFORM/bin/opencode"
+)
+
 // Installed finds a program where make agents puts it: in the user's cache, in a
-// directory named after the lock file. name is its path among the npm packages,
-// in which $PLATFORM is this one, and may be a pattern. Where it is missing, a
-// test that needs it is skipped; with CI it fails.
+// directory named after the lock file. Where it is missing, a test that needs it
+// is skipped; with CI it fails.
 func Installed(tb testing.TB, name string) string {
 	tb.Helper()
 	cache, err := os.UserCacheDir()
