@@ -1,6 +1,9 @@
 package harness
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Command is an intent of a client. Every command is answered with a [Receipt]
 // once its effect is durable, or with an error and no effect.
@@ -210,6 +213,31 @@ type NewSession struct {
 	Config    ConfigPatch
 	From      *Branch   // nil: an empty history
 	Parent    SessionID // whose task it does; empty for none
+
+	Prompt     []Part    // what it begins with, durable with the session itself; only of a background session
+	MaxRetries *int      // how often a turn is tried again; nil: as its history says, else never
+	Expires    time.Time // no turn begins, and none is tried again, from then on; zero: no such time
+	Actor      string    // who asks
+}
+
+// MaxRetries bounds how often a turn may be tried again: with the longest wait
+// between two tries that is most of an hour.
+const MaxRetries = 100
+
+// Check refuses what no session can be.
+func (n NewSession) Check() error {
+	switch {
+	case n.Kind != "" && n.Kind != Chat && n.Kind != Background:
+		return fmt.Errorf("kind %q: %w", n.Kind, ErrInvalid)
+	case n.MaxRetries != nil && (*n.MaxRetries < 0 || *n.MaxRetries > MaxRetries):
+		return fmt.Errorf("max retries %d: must be 0 to %d: %w", *n.MaxRetries, MaxRetries, ErrInvalid)
+	}
+	if len(n.Prompt) > 0 {
+		if err := CheckParts(n.Prompt); err != nil {
+			return err
+		}
+	}
+	return n.Config.Check()
 }
 
 // Branch is a place in another session's log.

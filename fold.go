@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Apply folds one event into the state. It is the only way a state changes,
@@ -20,6 +21,7 @@ func (s *State) Apply(e Event) {
 	switch p := e.Payload.(type) {
 	case *SessionState:
 		s.applySession(p)
+		s.applyCourse(e, p)
 		s.key(Key{Key: p.ClientKey, Seq: e.Seq})
 	case *UserMessage:
 		s.applyUser(e, p)
@@ -62,6 +64,10 @@ func (s *State) Apply(e Event) {
 		s.applySubagent(e, p)
 	case *Artifact:
 		s.applyArtifact(e, p)
+	case *SandboxNotice:
+		s.applySandbox(p)
+	case *TransportDiagnostic:
+		set(&s.Course.Provider, p.ProviderActual)
 	case *HookEvent:
 		if p.Kind == HookCancel && s.Turn != nil {
 			s.Turn.Cancelling = true
@@ -71,10 +77,10 @@ func (s *State) Apply(e Event) {
 		s.Rewound = p.Cut(rewoundShown)
 		s.key(Key{Key: p.ClientKey, Seq: e.Seq, Item: p.ItemID})
 	case *Failure:
-		s.Error = p.Message
+		s.Error, s.Course.LastError = p.Message, p.Message
 	case *TurnEnd:
 		s.applyTurnEnd(e, p)
-	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision, *SandboxNotice, *TransportDiagnostic,
+	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision,
 		*Completed, *HealthSnapshot, *Unknown:
 		// Facts that the state does not carry.
 	}
@@ -131,6 +137,7 @@ func (s *State) branch() {
 	}
 	s.Turn, s.calls, s.Queue, s.Pending, s.Decided, s.Keys = nil, nil, nil, nil, nil, nil
 	s.Status, s.Reason, s.Error, s.Pausing = Idle, "", "", false
+	s.branchCourse()
 }
 
 func set[T comparable](dst *T, v T) {
@@ -203,8 +210,14 @@ func (s *State) applyTurnStart(e Event, p *TurnStart) {
 	t := &ActiveTurn{ID: p.TurnID, Attempt: p.Attempt, Engine: p.Engine, Fresh: p.Fresh, Item: p.ItemID, Started: e.Time, Began: e.Seq}
 	if s.Turn != nil && s.Turn.ID == p.TurnID { // another attempt
 		t.Prompt, t.First, t.Open, t.Began, t.Marked = s.Turn.Prompt, s.Turn.First, s.Turn.Open, s.Turn.Began, s.Turn.Marked
+		t.Tries, t.Queued = s.Turn.Tries, s.Turn.Queued
+		if !p.Continues {
+			t.Tries++
+		}
 		s.closeMessages()
+		s.startCourse(e, t, true)
 	} else {
+		t.Tries = 1
 		t.First = s.Count()
 		s.calls = make(map[CallID]*Call)
 		s.Turns++
@@ -217,6 +230,7 @@ func (s *State) applyTurnStart(e Event, p *TurnStart) {
 				}
 			}
 		}
+		s.startCourse(e, t, false)
 	}
 	s.Turn, s.Status, s.Reason, s.Error = t, Running, "", ""
 	if len(s.Pending) > 0 {
@@ -408,6 +422,10 @@ func (s *State) applyTurnEnd(e Event, p *TurnEnd) {
 	s.Status = s.after(p.Status)
 	if len(s.Queue) > 0 {
 		s.Status = Queued
+	}
+	s.Course.Queued, s.Course.Retry = time.Time{}, time.Time{}
+	if s.Status.Terminal() {
+		s.Course.Ended = e.Time
 	}
 }
 

@@ -44,6 +44,8 @@ type SessionState struct {
 	AttemptCount        int             `json:"attempt_count,omitempty"`
 	MaxRetries          *int            `json:"max_retries,omitempty"`
 	ExpiresAt           *time.Time      `json:"expires_at,omitempty"`
+	QueuedAt            *time.Time      `json:"queued_at,omitempty"`  // its place in the queue, with a status that waits there
+	RetryAt             *time.Time      `json:"retry_at,omitempty"`   // not before, with status recovering
 	SpawnedBy           SessionID       `json:"spawned_by,omitempty"` // whose task it does
 	Depth               int             `json:"depth,omitempty"`      // how many sessions that task was handed down
 	ParentSessionID     SessionID       `json:"parent_session_id,omitempty"`

@@ -63,6 +63,8 @@ type TurnStart struct {
 	Model   string `json:"model,omitempty"`
 	Fresh   bool   `json:"fresh,omitempty"`      // without the conversation so far
 	Kept    bool   `json:"files_kept,omitempty"` // files are kept before it changes them
+
+	Continues bool `json:"continues,omitempty"` // what was stopped on purpose: not another try
 }
 
 // TurnStartTools lists what the engine may call in this turn.

@@ -67,6 +67,7 @@ type State struct {
 	Status  Status      `json:"status"`
 	Reason  string      `json:"reason,omitempty"`
 	Error   string      `json:"error,omitempty"`
+	Course  Course      `json:"course,omitzero"`
 	Config  Config      `json:"config"`
 	Turn    *ActiveTurn `json:"turn,omitempty"` // nil between turns
 	Turns   int         `json:"turns,omitempty"`
@@ -108,6 +109,8 @@ type ActiveTurn struct {
 	Steered    bool       `json:"steered,omitempty"` // output from here on goes to a new message
 	Started    time.Time  `json:"started"`
 	Began      Seq        `json:"began,omitempty"` // where the turn's first turn_start is
+	Tries      int        `json:"tries,omitempty"` // attempts that count: not those that continue one
+	Queued     time.Time  `json:"queued_at,omitzero"`
 
 	Marked   string    `json:"marked,omitempty"`   // the status of the snapshot before it changed files; empty if it has not
 	Followed *Followed `json:"followed,omitempty"` // how far its run was read, if that can outlive the server

@@ -92,6 +92,17 @@ type Summary struct {
 
 	Score int    `json:"health_score,omitempty"` // 0 to 100
 	Grade string `json:"health_grade,omitempty"` // empty if nobody has looked
+
+	SpawnedBy  SessionID `json:"spawned_by,omitempty"`
+	Attempts   int       `json:"attempt_count,omitempty"`
+	MaxRetries int       `json:"max_retries,omitempty"`
+	Queued     time.Time `json:"queued_at,omitzero"` // since when it waits in the queue; zero: it does not
+	Retry      time.Time `json:"retry_at,omitzero"`  // and not before
+	Started    time.Time `json:"started_at,omitzero"`
+	Ended      time.Time `json:"ended_at,omitzero"`
+	Expires    time.Time `json:"expires_at,omitzero"`
+
+	Place int `json:"-"` // in the queue, from 1 on, as a server knows it; no store does
 }
 
 // Summary is the row that lists show of s, but for its health.
@@ -100,6 +111,9 @@ func (s *State) Summary() Summary {
 		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,
 		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated,
 	}
+	sum.SpawnedBy, sum.Attempts, sum.MaxRetries = s.SpawnedBy, s.Course.Attempts, s.Retries
+	sum.Queued, sum.Retry, sum.Started = s.Course.Queued, s.Course.Retry, s.Course.Started
+	sum.Ended, sum.Expires = s.Course.Ended, s.Course.Expires
 	if s.From != nil {
 		sum.Parent, sum.Branched, sum.Cursor = s.From.Session, EventID(s.From.Session, s.From.Seq), s.From.Cursor
 	}

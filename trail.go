@@ -197,6 +197,8 @@ const (
 	StepCheckpoint = "step"
 	SeedCheckpoint = "resume_seed" // a branch's first
 
+	ExpiredCheckpoint = "expired" // the session's time was over before it could begin, or go on
+
 	// WorkspaceCheckpoint tells of a snapshot of the session's files, for Rewind.
 	// It is no place for people either.
 	WorkspaceCheckpoint = "workspace"

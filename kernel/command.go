@@ -81,7 +81,9 @@ func (m *machine) submit(now time.Time, c harness.Submit) (harness.Receipt, erro
 	}
 	if !busy {
 		m.next(now)
-		receipt.Turn = m.state.Turn.ID
+		if m.state.Turn != nil { // else it waits in line
+			receipt.Turn = m.state.Turn.ID
+		}
 	}
 	return receipt, nil
 }
@@ -123,6 +125,8 @@ func (m *machine) cancel(now time.Time, c harness.Cancel) (harness.Receipt, erro
 	switch {
 	case c.Turn != "" && (t == nil || t.ID != c.Turn):
 		return harness.Receipt{}, harness.ErrTurnNotFound
+	case t == nil && m.state.Queues():
+		return m.cancelWork(now, c)
 	case t == nil:
 		return harness.Receipt{}, harness.ErrNotRunning
 	}
@@ -292,6 +296,9 @@ func (m *machine) pause(now time.Time, c harness.Pause) (harness.Receipt, error)
 	if known, ok := m.state.Keyed(c.ClientKey); ok {
 		return known, nil
 	}
+	if m.state.Queues() {
+		return m.pauseWork(now, c)
+	}
 	seq := m.state.Seq
 	switch held := m.state.Status == harness.Paused; {
 	case (held || m.state.Pausing) && c.ClientKey == "":
@@ -306,6 +313,9 @@ func (m *machine) pause(now time.Time, c harness.Pause) (harness.Receipt, error)
 func (m *machine) resume(now time.Time, c harness.Resume) (harness.Receipt, error) {
 	if known, ok := m.state.Keyed(c.ClientKey); ok {
 		return known, nil
+	}
+	if m.state.Queues() {
+		return m.resumeWork(now, c)
 	}
 	var seq harness.Seq
 	switch {

@@ -121,6 +121,7 @@ func (m *machine) askBudget(now time.Time, at *harness.Enforcement, reason strin
 		req.Deadline = new(now.Add(m.approvalTimeout).UTC())
 	}
 	m.stage(now, req)
+	m.tellWork(now)
 }
 
 // standStill ends the run of the open turn, which goes on later with another.
@@ -177,23 +178,26 @@ func (m *machine) stopped(now time.Time, unread []harness.Word) {
 	m.closeCalls(now, heldCalls)
 	m.enqueue(now, unread)
 	if !m.held() && !m.draining {
-		m.attempt(now)
+		m.goAhead(now)
 	}
 }
 
 // overtaken sees to a pause that came when the engine was just done: it holds
 // for what comes next.
 func (m *machine) overtaken(now time.Time) {
-	if m.state.Status == harness.Paused {
+	if m.state.Status == harness.Paused && !m.state.Queues() {
 		m.stage(now, &harness.SessionState{PauseRequested: new(true)})
 	}
 }
 
 // goOn lets a turn go on that the policy has paused.
 func (m *machine) goOn(now time.Time, key string) harness.Seq {
+	if m.state.Queues() {
+		return m.getInLine(now, harness.SessionState{ClientKey: key})
+	}
 	seq := m.stage(now, &harness.SessionState{Status: harness.Running, ClientKey: key})
 	if m.engine == "" && m.keep.ending == nil && !m.draining {
-		m.attempt(now)
+		m.again(now, true)
 	}
 	return seq
 }

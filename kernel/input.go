@@ -43,6 +43,7 @@ type (
 		err    error
 		retry  bool
 		leave  bool // it was stopped by a shutdown: leave the turn open
+		alive  bool // and its run goes on without us
 		unread []harness.Word
 	}
 	// appended: the append in flight is durable, or failed.
@@ -55,6 +56,12 @@ type (
 	// recovered: the session was loaded; see to what a crash left open.
 	recovered struct {
 		alive bool // the run of the open turn goes on
+	}
+	// called: by the line of those who wait, with a place or only to look at the
+	// clock.
+	called struct {
+		from  ticket
+		place bool
 	}
 	// drained: take no new work.
 	drained struct{}
@@ -86,6 +93,7 @@ func (ended) input()        {}
 func (appended) input()     {}
 func (joined) input()       {}
 func (recovered) input()    {}
+func (called) input()       {}
 func (drained) input()      {}
 func (ticked) input()       {}
 func (ruled) input()        {}
@@ -162,6 +170,8 @@ func (m *machine) refuse(r *ready, in input) {
 	case commanded:
 		r.effects = append(r.effects, reply{to: in.from, err: errGone})
 	case checkpointed:
+		r.effects = append(r.effects, reply{to: in.from, err: errGone})
+	case called:
 		r.effects = append(r.effects, reply{to: in.from, err: errGone})
 	case asked:
 		r.effects = append(r.effects, decide{to: in.from, err: errGone})

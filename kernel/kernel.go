@@ -58,6 +58,12 @@ type Options struct {
 	// Policy finds the rules for sessions of a directory, each time one wakes; nil
 	// is none. Default: there are none anywhere.
 	Policy func(directory string) *policy.Policy
+	// Concurrency is how many background sessions run at a time; the others wait
+	// in line. Default [Concurrency].
+	Concurrency int
+	// Backoff is how long a background session waits before a turn is tried
+	// again: twice as long after each try. Default 1 s.
+	Backoff time.Duration
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }
@@ -77,6 +83,8 @@ type Kernel struct {
 	onShow  []func(harness.SessionID, []harness.Event)
 
 	onCommit []func(harness.Commit, time.Duration, error)
+
+	queue *dispatcher
 
 	wg    sync.WaitGroup
 	halt  chan struct{}
@@ -102,18 +110,21 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 	o.MaxQueue = cmp.Or(o.MaxQueue, 64)
 	o.TailEvents = cmp.Or(o.TailEvents, 1024)
 	o.SnapshotEvery = cmp.Or(o.SnapshotEvery, 1024)
+	o.Concurrency = cmp.Or(o.Concurrency, Concurrency)
+	o.Backoff = cmp.Or(o.Backoff, time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	k := &Kernel{
 		store: st, engines: engines, opts: o, log: o.Log, newID: o.NewID,
-		limits:   limits{window: o.Window, approvalTimeout: o.ApprovalTimeout, cancelGrace: o.CancelGrace, maxQueue: o.MaxQueue},
+		limits:   limits{window: o.Window, approvalTimeout: o.ApprovalTimeout, cancelGrace: o.CancelGrace, maxQueue: o.MaxQueue, backoff: o.Backoff},
 		loads:    make(chan struct{}, 2*runtime.GOMAXPROCS(0)), // decoding is CPU work: more at once only costs memory
 		halt:     make(chan struct{}),
 		drain:    make(chan struct{}),
 		awake:    make(map[harness.SessionID]*session),
 		sleepers: make(map[harness.SessionID]*sleeper),
 	}
+	k.queue = newDispatcher(k, o.Concurrency)
 	k.snaps, _ = st.(harness.Snapshotter)
 	if rules, ok := st.(harness.Rulebook); ok {
 		k.book = newBook(rules)
@@ -138,7 +149,7 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	if err := harness.CheckID("session id", string(id)); err != nil {
 		return "", err
 	}
-	if err := n.Config.Check(); err != nil {
+	if err := n.Check(); err != nil {
 		return "", err
 	}
 	if k.isClosed() {
@@ -159,6 +170,10 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 			return "", fmt.Errorf("create %s: parent %s: %w", id, n.Parent, err)
 		}
 		first.SpawnedBy, first.Depth = n.Parent, parent.Depth+1
+	}
+	first.MaxRetries = n.MaxRetries
+	if !n.Expires.IsZero() {
+		first.ExpiresAt = new(n.Expires.UTC().Truncate(time.Millisecond))
 	}
 	if n.Config.Health != nil {
 		first.Policy = &harness.SessionPolicy{Health: n.Config.Health}
@@ -198,6 +213,13 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(seed)
 		c.From.Cursor = "" // a store needs the place only
 	}
+	if len(n.Prompt) > 0 {
+		if !st.Queues() {
+			return "", fmt.Errorf("create %s: only a background session begins with a prompt: %w", id, harness.ErrInvalid)
+		}
+		add(&harness.UserMessage{ItemID: harness.ItemID(k.newID(harness.ItemPrefix)), Source: harness.FromTurn, Parts: n.Prompt, Actor: n.Actor})
+		add(&harness.SessionState{Status: harness.Queued, QueuedAt: new(now.UTC().Truncate(time.Millisecond))})
+	}
 	c.Summary = st.Summary()
 	c.Summary.Score = diagnosis.Score()
 	c.Summary.Grade = string(health.GradeOf(c.Summary.Score))
@@ -207,6 +229,7 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		}
 		return "", fmt.Errorf("create %s: %w", id, err)
 	}
+	k.queue.see(c.Summary)
 	return id, nil
 }
 
@@ -220,6 +243,12 @@ func (k *Kernel) Do(ctx context.Context, id harness.SessionID, cmd harness.Comma
 }
 
 func (k *Kernel) do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
+	return k.tell(ctx, id, func(from ticket) input { return commanded{from, cmd} })
+}
+
+// tell gives a session an input that it answers with a reply, waking it if need
+// be.
+func (k *Kernel) tell(ctx context.Context, id harness.SessionID, in func(ticket) input) (harness.Receipt, error) {
 	for {
 		s, err := k.wake(ctx, id)
 		if err != nil {
@@ -227,7 +256,7 @@ func (k *Kernel) do(ctx context.Context, id harness.SessionID, cmd harness.Comma
 		}
 		answer := make(chan reply, 1) // so that the session never waits for the client
 		select {
-		case s.commands <- commanded{answer, cmd}:
+		case s.commands <- in(answer):
 		case <-s.done:
 			continue
 		case <-ctx.Done():
@@ -257,9 +286,17 @@ func (k *Kernel) Read(ctx context.Context, id harness.SessionID, after harness.S
 	return k.store.Read(ctx, id, after)
 }
 
-// List yields summaries of sessions, newest update first.
+// List yields summaries of sessions, newest update first, with the places of
+// those that wait in line.
 func (k *Kernel) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error] {
-	return k.store.List(ctx, f)
+	return func(yield func(harness.Summary, error) bool) {
+		for sum, err := range k.store.List(ctx, f) {
+			k.queue.place(&sum)
+			if !yield(sum, err) {
+				return
+			}
+		}
+	}
 }
 
 // Messages yields sealed messages of a session, from up to but without to, in

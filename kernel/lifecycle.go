@@ -16,14 +16,18 @@ import (
 func (k *Kernel) Recover(ctx context.Context) (int, error) {
 	busy := []harness.Status{harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering}
 	var wg sync.WaitGroup
-	defer wg.Wait()
 	atOnce := make(chan struct{}, cap(k.loads))
 	n := 0
+	k.queue.hold(true)
+	defer func() { wg.Wait(); k.queue.hold(false) }()
 	for sum, err := range k.store.List(ctx, harness.Filter{Statuses: busy}) {
 		if err != nil {
 			return n, fmt.Errorf("recover: %w", err)
 		}
 		n++
+		if k.queue.recover(sum) {
+			continue
+		}
 		atOnce <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-atOnce }()
@@ -32,7 +36,8 @@ func (k *Kernel) Recover(ctx context.Context) (int, error) {
 			}
 		})
 	}
-	return n, nil
+	wg.Wait()
+	return n, k.queue.recall(ctx)
 }
 
 // Drain takes no new turns and waits until the running ones have ended or ctx
@@ -68,6 +73,7 @@ func (k *Kernel) Close() error {
 		close(k.halt)
 	}
 	k.mu.Unlock()
+	k.queue.stop()
 	k.wg.Wait()
 	return nil
 }

@@ -51,6 +51,7 @@ type limits struct {
 	approvalTimeout time.Duration
 	cancelGrace     time.Duration
 	maxQueue        int
+	backoff         time.Duration
 }
 
 // batch is a run of events that become durable together, and what depends on
@@ -121,6 +122,8 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.join(&r, in)
 	case recovered:
 		m.recover(now, in.alive)
+	case called:
+		m.called(now, &r, in)
 	case drained:
 		m.draining = true
 	case ticked:
@@ -135,6 +138,7 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.tallied(now, in)
 	}
 	m.enforce(now)
+	m.settleDown(now)
 	m.launch(now, &r)
 	return r
 }

@@ -24,7 +24,7 @@ type scene struct {
 // newScene loads a machine from a log, as a wake does.
 func newScene(log []harness.Event, draining bool) *scene {
 	s := &scene{now: time.UnixMilli(1_700_000_000_000).UTC(), log: slices.Clone(log), ids: 100 * len(log)}
-	l := limits{cancelGrace: time.Second, maxQueue: 2}
+	l := limits{cancelGrace: time.Second, maxQueue: 2, backoff: time.Second}
 	s.m = newMachine(fold(log), l, func(prefix string) string { s.ids++; return fmt.Sprintf("%s%d", prefix, s.ids) })
 	s.m.draining = draining
 	s.m.standing = func(made []harness.Rule) []harness.Rule { return slices.Concat(s.rules, made) }
@@ -83,12 +83,16 @@ func awaiting() *scene {
 	return s
 }
 
-func background(end func(*scene)) *scene {
-	s := newScene(opening(harness.SessionState{Kind: harness.Background}), false)
+// working is a session that works by itself, in its first turn.
+func working(end func(*scene)) *scene {
+	s := newScene(opening(harness.SessionState{Kind: harness.Background, MaxRetries: new(1)}), false)
 	s.submit("first")
+	s.do(called{place: true})
 	end(s)
 	return s
 }
+
+func stays(*scene) {}
 
 // scenes reaches every status by real inputs, with the turn's engine there and
 // not. A turn that is open without an engine and without a question exists only
@@ -143,15 +147,61 @@ var scenes = []struct {
 		return newScene(s.log[:at+1], true)
 	}},
 	{"completed", harness.StatusCompleted, false, func() *scene {
-		return background(func(s *scene) { s.do(ended{turn: s.turn()}) })
+		return working(func(s *scene) { s.do(ended{turn: s.turn()}) })
 	}},
 	{"failed", harness.StatusFailed, false, func() *scene {
-		return background(func(s *scene) { s.do(ended{turn: s.turn(), err: errors.New("broken")}) })
+		return working(func(s *scene) { s.do(ended{turn: s.turn(), err: errors.New("broken")}) })
 	}},
 	{"cancelled", harness.StatusCancelled, false, func() *scene {
-		return background(func(s *scene) {
+		return working(func(s *scene) {
 			s.do(commanded{nil, harness.Cancel{}})
 			s.do(ended{turn: s.turn(), err: errors.New("stopped")})
+		})
+	}},
+	{"work/idle", harness.Idle, false, func() *scene {
+		return newScene(opening(harness.SessionState{Kind: harness.Background}), false)
+	}},
+	{"work/queued", harness.Queued, false, func() *scene {
+		s := newScene(opening(harness.SessionState{Kind: harness.Background}), false)
+		s.submit("first")
+		return s
+	}},
+	{"work/running", harness.Running, true, func() *scene { return working(stays) }},
+	{"work/awaiting", harness.AwaitingApproval, true, func() *scene { return working(func(s *scene) { s.ask("call_1") }) }},
+	{"work/awaiting/restarted", harness.AwaitingApproval, false, func() *scene {
+		return newScene(working(func(s *scene) { s.ask("call_1") }).log, false)
+	}},
+	{"work/pausing", harness.Running, true, func() *scene {
+		return working(func(s *scene) {
+			s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: "call_2", Name: "bash"}}})
+			s.do(commanded{nil, harness.Pause{}})
+		})
+	}},
+	{"work/paused", harness.Paused, false, func() *scene {
+		return working(func(s *scene) {
+			s.do(commanded{nil, harness.Pause{}})
+			s.do(ended{turn: s.turn(), err: errors.New("stopped")})
+		})
+	}},
+	{"work/paused/asked", harness.Paused, false, func() *scene {
+		s := newScene(working(func(s *scene) { s.ask("call_1") }).log, false)
+		s.do(commanded{nil, harness.Pause{}})
+		return s
+	}},
+	{"work/recovering", harness.Recovering, false, func() *scene {
+		return working(func(s *scene) { s.do(ended{turn: s.turn(), err: errors.New("try again"), retry: true}) })
+	}},
+	{"work/resumed", harness.Queued, false, func() *scene {
+		return working(func(s *scene) {
+			s.do(commanded{nil, harness.Pause{}})
+			s.do(ended{turn: s.turn(), err: errors.New("stopped")})
+			s.do(commanded{nil, harness.Resume{}})
+		})
+	}},
+	{"work/stopped", harness.Queued, false, func() *scene {
+		return working(func(s *scene) {
+			s.do(drained{})
+			s.do(ended{turn: s.turn(), err: harness.ErrShutdown, leave: true})
 		})
 	}},
 }
@@ -210,11 +260,50 @@ func TestEveryCommandInEveryStatus(t *testing.T) {
 	compareTable(t, commandTable, got)
 }
 
+// What is not a command, in every status: a place in the line, a look at the
+// clock, before and after the session has expired; a restart.
+func TestEveryCallInEveryStatus(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	for _, sc := range scenes {
+		for name, in := range map[string]input{"called": called{from: "client", place: true}, "looked": called{from: "client"}} {
+			got[name+" "+sc.name] = sc.reach().hear(t, in)
+			s := sc.reach()
+			s.m.state.Course.Expires = s.now
+			got[name+"/expired "+sc.name] = s.hear(t, in)
+		}
+		s := sc.reach()
+		got["restarted "+sc.name] = newScene(s.log, false).since(len(s.log), s.m.state.Status)
+		expired := newScene(s.log, true)
+		expired.m.draining, expired.m.state.Course.Expires = false, s.now
+		expired.do(recovered{})
+		got["restarted/expired "+sc.name] = expired.since(len(s.log), s.m.state.Status)
+	}
+	compareTable(t, callTable, got)
+}
+
+// since tells what came into the log since, and the status if it is another.
+func (s *scene) since(from int, before harness.Status) string {
+	words := kinds(s.log[from:])
+	if s.m.state.Status != before {
+		words = append([]string{string(s.m.state.Status)}, words...)
+	}
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, " ")
+}
+
 // answer carries out a command and tells in a line what came of it.
 func (s *scene) answer(t *testing.T, cmd harness.Command) string {
+	return s.hear(t, commanded{"client", cmd})
+}
+
+// hear is answer for whatever is answered with a reply.
+func (s *scene) hear(t *testing.T, cmd input) string {
 	from, before := len(s.log), s.m.state.Status
 	code := ""
-	for _, e := range s.do(commanded{"client", cmd}) {
+	for _, e := range s.do(cmd) {
 		if r, ok := e.(reply); ok && r.to == "client" {
 			if code != "" {
 				t.Fatalf("%+v was answered twice", cmd)

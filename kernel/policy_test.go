@@ -168,7 +168,7 @@ func TestTheFileSetsADeadlineForUnattendedQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for own, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, time.Minute: time.Minute, time.Hour: 10 * time.Minute} {
-		s := background(func(s *scene) {
+		s := working(func(s *scene) {
 			s.m.policy, s.m.approvalTimeout = p, own
 			s.line("c1", "ls")
 		})
@@ -179,7 +179,7 @@ func TestTheFileSetsADeadlineForUnattendedQuestions(t *testing.T) {
 	if p, err = policy.Parse("p.yaml", []byte("unattended: {default: deny}")); err != nil {
 		t.Fatal(err)
 	}
-	s := background(func(s *scene) {
+	s := working(func(s *scene) {
 		s.m.policy = p
 		s.line("c1", "ls")
 	})

@@ -83,6 +83,7 @@ func (k *Kernel) heardNew(n harness.NewSession) (harness.NewSession, error) {
 		}
 	}
 	n.Title, n.Config = r.Known(n.Title), knownPatch(r, n.Config)
+	n.Prompt, n.Actor = knownParts(r, n.Prompt), r.Known(n.Actor)
 	return n, nil
 }
 

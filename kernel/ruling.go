@@ -88,6 +88,6 @@ func (m *machine) ruled(now time.Time) {
 // since its engine was lost.
 func (m *machine) proceed(now time.Time) {
 	if m.state.Turn != nil && m.engine == "" && len(m.state.Pending) == 0 && m.keep.ending == nil && m.state.Status != harness.Paused {
-		m.attempt(now)
+		m.goAhead(now)
 	}
 }

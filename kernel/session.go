@@ -226,6 +226,9 @@ func (s *session) settle() {
 	}
 	s.saveLast(ctx)
 	s.k.forget(s)
+	if s.m.state.Queues() {
+		s.k.queue.change(func(l *line) { l.asleep(s.id) })
+	}
 }
 
 // mayReport is the engine's channel, or none while it must wait: also between
@@ -243,6 +246,7 @@ func (s *session) left(e ended) ended {
 		e.unread = s.host.unread()
 		s.host, s.stop = nil, nil
 	}
+	e.alive = e.leave && s.m.state.Turn != nil && s.outlives(context.Background())
 	return e
 }
 
@@ -259,6 +263,7 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 				s.k.tellParent(parent, news)
 				s.k.shown(s.id, c.Events)
 				s.tail.announce()
+				s.k.queue.see(c.Summary)
 			}
 			s.appends <- appended{c.Events, err}
 			for _, f := range s.k.onCommit {

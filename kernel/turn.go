@@ -14,20 +14,38 @@ func (m *machine) next(now time.Time) {
 	if m.state.Turn != nil || len(m.state.Queue) == 0 || m.state.Status == harness.Paused || m.draining || m.keep.rewinding != nil {
 		return
 	}
-	m.begin(now, harness.TurnID(m.newID(harness.TurnPrefix)), 1, m.state.Queue[0].Fresh)
+	if m.state.Queues() {
+		if m.state.Course.Queued.IsZero() {
+			m.getInLine(now, harness.SessionState{})
+		}
+		return
+	}
+	m.begin(now, harness.TurnID(m.newID(harness.TurnPrefix)), 1, m.state.Queue[0].Fresh, false)
 }
 
-// attempt tries the open turn again.
-func (m *machine) attempt(now time.Time) {
+// again starts the open turn's engine again: another try, or to go on with one
+// that was stopped on purpose.
+func (m *machine) again(now time.Time, continues bool) {
 	t := m.state.Turn
-	m.begin(now, t.ID, t.Attempt+1, t.Fresh)
+	m.begin(now, t.ID, t.Attempt+1, t.Fresh, continues)
 }
 
-func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh bool) {
+// goAhead goes on with a turn that was stopped on purpose, when there is a place
+// for it.
+func (m *machine) goAhead(now time.Time) {
+	if m.state.Queues() {
+		m.getInLine(now, harness.SessionState{})
+		return
+	}
+	m.again(now, true)
+}
+
+func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh, continues bool) {
 	m.stage(now, &harness.TurnStart{
 		TurnID: id, ItemID: harness.ItemID(m.newID(harness.ItemPrefix)), Attempt: attempt,
-		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files,
+		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files, Continues: continues,
 	})
+	m.tellWork(now)
 	m.engine, m.cancelBy, m.responded, m.overspent = id, time.Time{}, "", false
 	if m.keep.asks {
 		m.then(start{m.turn()})
@@ -249,6 +267,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 	}
 	m.asks[use.Call] = question{in.from, use.Access}
 	m.stage(now, req)
+	m.tellWork(now)
 }
 
 // checkpoint records the engine's reference and answers when it is durable.
@@ -273,7 +292,11 @@ func (m *machine) ended(now time.Time, in ended) {
 	held := m.holding
 	m.holding = false
 	t := m.state.Turn
-	if t == nil || t.ID != in.turn || in.leave && !t.Cancelling {
+	if t == nil || t.ID != in.turn {
+		return
+	}
+	if in.leave && !t.Cancelling {
+		m.leftOver(now, in)
 		return
 	}
 	if held && in.err != nil && !t.Cancelling {
@@ -290,10 +313,18 @@ func (m *machine) ended(now time.Time, in ended) {
 		m.overtaken(now)
 		m.enqueue(now, unread)
 		m.endTurn(now, harness.TurnCompleted, "")
-	case in.retry && t.Attempt <= m.state.Retries && !m.draining:
+	case in.retry && t.Tries <= m.state.Retries && m.state.Queues() && m.expired(now):
 		m.closeCalls(now, "retry")
-		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt, LastError: in.err.Error()})
-		m.attempt(now)
+		m.enqueue(now, unread)
+		m.expire(now)
+	case in.retry && t.Tries <= m.state.Retries && m.state.Queues():
+		m.closeCalls(now, "retry")
+		m.enqueue(now, unread)
+		m.retryLater(now, in.err.Error(), m.pauseBefore(t.Tries))
+	case in.retry && t.Tries <= m.state.Retries && !m.draining:
+		m.closeCalls(now, "retry")
+		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Tries, LastError: in.err.Error()})
+		m.again(now, false)
 		for _, u := range unread {
 			m.speak(steer{t.ID, u})
 		}
@@ -354,7 +385,10 @@ func (m *machine) endTurn(now time.Time, status, reason string) {
 func (m *machine) endNow(now time.Time, e ending) {
 	m.keep.ending = nil
 	m.stage(now, &harness.TurnEnd{TurnID: m.state.Turn.ID, Status: e.status, Reason: e.reason})
-	if m.state.Pausing {
+	switch {
+	case m.state.Status.Terminal() && m.state.Queues():
+		m.tellWork(now)
+	case m.state.Pausing:
 		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user", PauseRequested: new(false)})
 	}
 	m.next(now)
@@ -402,18 +436,28 @@ func (m *machine) recover(now time.Time, alive bool) {
 	m.closeCalls(now, "interrupted")
 	released := m.release(now)
 	switch {
-	case len(m.state.Pending) > 0: // the turn waits for its answers
-	case m.state.Status == harness.Paused: // or to be resumed
+	case m.state.Status == harness.Paused: // the turn waits to be resumed
+	case m.state.Pausing && m.state.Queues():
+		m.stage(now, &harness.SessionState{Status: harness.Paused, Reason: "user", PauseRequested: new(false)})
+	case m.expired(now):
+		m.expire(now)
+	case len(m.state.Pending) > 0: // or for its answers
+	case !m.state.Course.Queued.IsZero(): // or for a place
 	case released:
-		m.attempt(now)
-	case t.Attempt <= m.state.Retries:
-		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Attempt})
-		m.attempt(now)
+		m.goAhead(now)
+	case t.Tries <= m.state.Retries && m.state.Queues():
+		m.retryLater(now, interrupted, 0)
+	case t.Tries <= m.state.Retries:
+		m.stage(now, &harness.SessionState{Status: harness.Recovering, Reason: "error", AttemptCount: t.Tries})
+		m.again(now, false)
 	default:
-		m.stage(now, &harness.Failure{Message: "the server stopped while the turn was running", Code: "interrupted", Retryable: true})
+		m.stage(now, &harness.Failure{Message: interrupted, Code: "interrupted", Retryable: true})
 		m.endTurn(now, harness.TurnError, "interrupted")
 	}
 }
+
+// interrupted is what happened to a turn that was open without an engine.
+const interrupted = "the server stopped while the turn was running"
 
 // tick sees to deadlines.
 func (m *machine) tick(now time.Time) {

@@ -1,0 +1,291 @@
+package kernel
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"harness"
+)
+
+// line is which background sessions wait for a place, and whose turn it is. It
+// is pure, and a fold of the sessions' rows: after a restart the rows of the
+// store make the same line.
+//
+// Users take turns, those who were served longest ago first; of each user's
+// sessions the one that was queued first goes first. A session that has begun
+// keeps the place it had, so what was interrupted is gone on with before the
+// user's next one begins.
+type line struct {
+	slots  int
+	places map[harness.SessionID]*place
+	users  map[string]*customer
+	last   time.Time           // when somebody was last served
+	busy   int                 // places that are taken or promised
+	idle   int                 // places whose engine waits for people
+	order  []harness.SessionID // who goes when; nil: to be found out
+	where  map[harness.SessionID]int
+	alarm  time.Time // when time alone may change something; zero: never
+}
+
+// place is a session that waits, or runs.
+type place struct {
+	id      harness.SessionID
+	user    string
+	seq     harness.Seq
+	queued  time.Time
+	notYet  time.Time // not before
+	expires time.Time
+	state   occupancy
+	alive   bool // it has, or may have, an engine in this process
+}
+
+// occupancy is what a session is to the line.
+type occupancy int
+
+const (
+	waits    occupancy = iota
+	promised           // its session is about to be told
+	runs
+	asks // it waits for people, with its engine
+)
+
+// customer is a user with places.
+type customer struct {
+	served time.Time // zero: not that anybody knows
+	queue  []*place  // those that wait, in order
+	places int
+}
+
+// waitingPerSlot bounds the engines that wait for people: they take no slot,
+// else a few unanswered questions would stop everybody's work; but each is a
+// process with its memory.
+const waitingPerSlot = 8
+
+func newLine(slots int) *line {
+	return &line{slots: slots, places: map[harness.SessionID]*place{}, users: map[string]*customer{}}
+}
+
+// see takes note of a session's row.
+func (l *line) see(r harness.Summary) {
+	if r.Kind != harness.Background || r.SpawnedBy != "" {
+		return
+	}
+	old := l.places[r.Session]
+	if old != nil && r.Seq < old.seq {
+		return
+	}
+	p := &place{id: r.Session, user: r.User, seq: r.Seq, queued: r.Queued, notYet: r.Retry, expires: r.Expires}
+	if old != nil {
+		p.alive = old.alive
+	}
+	switch {
+	case !r.Queued.IsZero():
+		p.state, p.alive = waits, false
+		if old != nil && old.state == promised { // the promise is answered, not overtaken
+			p.state, p.alive = promised, old.alive
+		}
+	case r.Status == harness.Running || r.Status == harness.Recovering:
+		p.state, p.alive = runs, true
+	case r.Status == harness.AwaitingApproval && p.alive:
+		p.state = asks
+	default:
+		p = nil
+	}
+	l.put(old, p)
+}
+
+// recall takes from a row when its user was last served, by an earlier process.
+func (l *line) recall(r harness.Summary) {
+	if u := l.users[r.User]; u != nil && r.Kind == harness.Background && r.SpawnedBy == "" {
+		u.served = later(u.served, r.Started)
+		l.last = later(l.last, r.Started)
+		l.order = nil
+	}
+}
+
+// put replaces a place; either may be nil.
+func (l *line) put(old, p *place) {
+	l.order = nil
+	if old != nil {
+		u := l.users[old.user]
+		if at, ok := slices.BinarySearchFunc(u.queue, old, sooner); ok && old.state == waits {
+			u.queue = slices.Delete(u.queue, at, at+1)
+		}
+		u.places--
+		l.count(old.state, -1)
+		delete(l.places, old.id)
+		if u.places == 0 && (p == nil || p.user != old.user) {
+			delete(l.users, old.user)
+		}
+	}
+	if p == nil {
+		return
+	}
+	u := l.users[p.user]
+	if u == nil {
+		u = &customer{}
+		l.users[p.user] = u
+	}
+	u.places++
+	l.count(p.state, 1)
+	l.places[p.id] = p
+	if p.state == waits {
+		at, _ := slices.BinarySearchFunc(u.queue, p, sooner)
+		u.queue = slices.Insert(u.queue, at, p)
+		l.ring(p.notYet)
+		l.ring(p.expires)
+	}
+}
+
+// ring asks to be looked at, at a time or before.
+func (l *line) ring(at time.Time) {
+	if !at.IsZero() && (l.alarm.IsZero() || at.Before(l.alarm)) {
+		l.alarm = at
+	}
+}
+
+func (l *line) count(s occupancy, n int) {
+	switch s {
+	case promised, runs:
+		l.busy += n
+	case asks:
+		l.idle += n
+	case waits:
+	}
+}
+
+// sooner orders the sessions of a user.
+func sooner(a, b *place) int { return cmp.Or(a.queued.Compare(b.queued), cmp.Compare(a.id, b.id)) }
+
+// next promises a place to whoever is to have the next one.
+func (l *line) next(now time.Time) (harness.SessionID, bool) {
+	if l.busy >= l.slots || l.busy+l.idle >= l.slots*(1+waitingPerSlot) {
+		return "", false
+	}
+	var best *place
+	for _, u := range l.users {
+		i := slices.IndexFunc(u.queue, func(p *place) bool { return !now.Before(p.notYet) })
+		if i < 0 {
+			continue
+		}
+		if p := u.queue[i]; best == nil || l.before(u, p, l.users[best.user], best) {
+			best = p
+		}
+	}
+	if best == nil {
+		return "", false
+	}
+	l.last = later(now, l.last.Add(1)) // no two are served at one time
+	l.users[best.user].served = l.last
+	p := *best
+	p.state, p.alive = promised, true
+	l.put(best, &p)
+	return p.id, true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// before reports whether p of user u goes before q of user v.
+func (l *line) before(u *customer, p *place, v *customer, q *place) bool {
+	return cmp.Or(u.served.Compare(v.served), sooner(p, q)) < 0
+}
+
+// kept ends a promise. What the session has made of it, its rows have told; if
+// none came, it still waits. A session that could not be asked is asked again
+// later; one that does not want the place, when its row changes.
+func (l *line) kept(id harness.SessionID, wanted bool, again time.Time) {
+	p := l.places[id]
+	if p == nil || p.state != promised {
+		return
+	}
+	q := *p
+	q.state, q.alive = waits, false
+	q.notYet = later(q.notYet, again)
+	if !wanted {
+		l.put(p, nil)
+		return
+	}
+	l.put(p, &q)
+}
+
+// asleep says that a session has no goroutine, so no engine either.
+func (l *line) asleep(id harness.SessionID) {
+	if p := l.places[id]; p != nil && p.state == asks {
+		l.put(p, nil)
+	}
+}
+
+// forget says that there is nothing to wait for.
+func (l *line) forget(id harness.SessionID) { l.put(l.places[id], nil) }
+
+// running yields the sessions that have a place.
+func (l *line) running() []harness.SessionID {
+	var list []harness.SessionID
+	for id, p := range l.places {
+		if p.state == runs {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// due is the sessions that have expired where they wait, and sets the alarm for
+// the next time that something is due.
+func (l *line) due(now time.Time) []harness.SessionID {
+	if l.alarm.IsZero() || now.Before(l.alarm) {
+		return nil
+	}
+	l.alarm = time.Time{}
+	var list []harness.SessionID
+	for id, p := range l.places {
+		if p.state != waits {
+			continue
+		}
+		if p.notYet.After(now) {
+			l.ring(p.notYet)
+		}
+		switch {
+		case p.expires.After(now):
+			l.ring(p.expires)
+		case !p.expires.IsZero():
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// place is where a session stands in the line, from 1 on; 0 if it does not wait.
+func (l *line) place(id harness.SessionID) int {
+	if l.order == nil {
+		l.order = l.arrange()
+		l.where = make(map[harness.SessionID]int, len(l.order))
+		for i, id := range l.order {
+			l.where[id] = i + 1
+		}
+	}
+	return l.where[id]
+}
+
+// arrange is everybody who waits, in the order in which they will be served if
+// nothing changes: users in turn, round after round.
+func (l *line) arrange() []harness.SessionID {
+	users := slices.Collect(maps.Values(l.users))
+	users = slices.DeleteFunc(users, func(u *customer) bool { return len(u.queue) == 0 })
+	slices.SortFunc(users, func(u, v *customer) int { return cmp.Or(u.served.Compare(v.served), sooner(u.queue[0], v.queue[0])) })
+	order := []harness.SessionID{}
+	for round := 0; len(users) > 0; round++ {
+		users = slices.DeleteFunc(users, func(u *customer) bool { return round >= len(u.queue) })
+		for _, u := range users {
+			order = append(order, u.queue[round].id)
+		}
+	}
+	return order
+}
