@@ -21,6 +21,7 @@ type line struct {
 	slots  int
 	places map[harness.SessionID]*place
 	users  map[string]*customer
+	past   map[string]time.Time // when users without a place were last served
 	last   time.Time           // when somebody was last served
 	busy   int                 // places that are taken or promised
 	idle   int                 // places whose engine waits for people
@@ -64,7 +65,7 @@ type customer struct {
 const waitingPerSlot = 8
 
 func newLine(slots int) *line {
-	return &line{slots: slots, places: map[harness.SessionID]*place{}, users: map[string]*customer{}}
+	return &line{slots: slots, places: map[harness.SessionID]*place{}, users: map[string]*customer{}, past: map[string]time.Time{}}
 }
 
 // see takes note of a session's row.
@@ -98,11 +99,30 @@ func (l *line) see(r harness.Summary) {
 
 // recall takes from a row when its user was last served, by an earlier process.
 func (l *line) recall(r harness.Summary) {
-	if u := l.users[r.User]; u != nil && r.Kind == harness.Background && r.SpawnedBy == "" {
-		u.served = later(u.served, r.Started)
-		l.last = later(l.last, r.Started)
-		l.order = nil
+	if r.Kind != harness.Background || r.SpawnedBy != "" || r.Started.IsZero() {
+		return
 	}
+	l.order, l.last = nil, later(l.last, r.Started)
+	if u := l.users[r.User]; u != nil {
+		u.served = later(u.served, r.Started)
+	} else {
+		l.past[r.User] = later(l.past[r.User], r.Started)
+	}
+}
+
+// leave forgets a user without a place, but for when it was served. What is
+// remembered of those who left is bounded: who was served longest ago is
+// forgotten first, and comes first anyway.
+func (l *line) leave(user string) {
+	if served := l.users[user].served; !served.IsZero() {
+		l.past[user] = served
+	}
+	delete(l.users, user)
+	if len(l.past) <= 2*recallRows {
+		return
+	}
+	times := slices.SortedFunc(maps.Values(l.past), time.Time.Compare)
+	maps.DeleteFunc(l.past, func(_ string, at time.Time) bool { return at.Before(times[len(times)-recallRows]) })
 }
 
 // put replaces a place; either may be nil.
@@ -117,7 +137,7 @@ func (l *line) put(old, p *place) {
 		l.count(old.state, -1)
 		delete(l.places, old.id)
 		if u.places == 0 && (p == nil || p.user != old.user) {
-			delete(l.users, old.user)
+			l.leave(old.user)
 		}
 	}
 	if p == nil {
@@ -125,8 +145,9 @@ func (l *line) put(old, p *place) {
 	}
 	u := l.users[p.user]
 	if u == nil {
-		u = &customer{}
+		u = &customer{served: l.past[p.user]}
 		l.users[p.user] = u
+		delete(l.past, p.user)
 	}
 	u.places++
 	l.count(p.state, 1)

@@ -47,6 +47,9 @@ type world struct {
 	rung  bool // the machine is to look at them
 
 	filing effect // the work on files that is under way
+
+	retries int
+	placed  bool // the machine was given a place, and has not started an engine since
 }
 
 type modelEngine struct {
@@ -77,11 +80,12 @@ func newWorld(t testing.TB, seed uint64) *world {
 		t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 7)), now: time.UnixMilli(1_700_000_000_000).UTC(), crashAt: -1,
 		asked: map[*asking]bool{}, clients: map[*client]bool{},
 	}
-	retries := w.rng.IntN(3)
-	first := harness.NewEvent("ses_w", 1, w.now, "", &harness.SessionState{
-		SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &retries, Directory: "/w", Policy: w.bounds(1),
-	})
-	w.log = []harness.Event{first}
+	w.retries = w.rng.IntN(3)
+	opening := &harness.SessionState{
+		SessionID: "ses_w", Status: harness.Idle, Kind: harness.Chat, MaxRetries: &w.retries, Directory: "/w", Policy: w.bounds(1),
+	}
+	w.worksAlone(opening)
+	w.log = []harness.Event{harness.NewEvent("ses_w", 1, w.now, "", opening)}
 	w.boot()
 	return w
 }
@@ -122,7 +126,7 @@ func (w *world) boot() {
 		diagnosis.Apply(e2)
 	}
 	st.SetAside(diagnosis)
-	l := limits{window: 16 * time.Millisecond, cancelGrace: time.Second, maxQueue: 3}
+	l := limits{window: 16 * time.Millisecond, cancelGrace: time.Second, maxQueue: 3, backoff: time.Second}
 	if w.seed%3 == 0 {
 		l.approvalTimeout = time.Minute
 	}
@@ -294,6 +298,7 @@ func (w *world) effect(e effect) {
 		if w.m.held() {
 			w.failf("turn %s started though it is held", e.turn.ID)
 		}
+		w.checkPlace(e.turn.ID)
 		if _, ok := w.filing.(rewind); ok {
 			w.failf("turn %s started during a rewind", e.turn.ID)
 		}
@@ -364,7 +369,7 @@ func (w *world) crash(landed bool) {
 	case w.flight != nil && len(w.flight.Rules) > 0 && w.rng.IntN(2) == 0: // a rule may be durable before its events
 		w.rules = append(w.rules, w.flight.Rules...)
 	}
-	w.flight, w.engine, w.late, w.filing = nil, nil, nil, nil
+	w.flight, w.engine, w.late, w.filing, w.placed = nil, nil, nil, nil, false
 	w.watchers = nil
 	clear(w.clients)
 	clear(w.asked)
@@ -453,6 +458,8 @@ func (w *world) act() {
 		return
 	}
 	switch n := w.rng.IntN(100); {
+	case n >= 80 && n < 88 && w.waits():
+		w.callUp()
 	case n < 12 && w.filing != nil:
 		w.filed()
 	case n < 30 && w.flight != nil:
@@ -605,7 +612,7 @@ func (w *world) end(e *modelEngine, err error) {
 
 // finish lets everything that is under way end, then checks the whole story.
 func (w *world) finish() {
-	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0 || w.rung || w.filing != nil; i++ {
+	for i := 0; w.flight != nil || w.engine != nil || len(w.late) > 0 || len(w.m.batch.drafts) > 0 || w.rung || w.filing != nil || w.waits(); i++ {
 		if i > 10_000 {
 			w.failf("the session never comes to rest")
 		}
@@ -620,6 +627,9 @@ func (w *world) finish() {
 			events := w.flight.Events
 			w.land()
 			w.step(appended{events: events})
+		case w.waits():
+			w.now = later(w.now, w.m.state.Course.Retry)
+			w.callUp()
 		case w.engine != nil:
 			w.end(w.engine, nil)
 		case len(w.late) > 0:
@@ -676,7 +686,8 @@ func (w *world) checkLog() {
 			w.failf("call %s has no outcome", c)
 		}
 	}
-	if st.Turn != nil && len(st.Pending) == 0 && (st.Status != harness.Paused || w.bounds(1) == nil) {
+	w.checkWork()
+	if st.Turn != nil && len(st.Pending) == 0 && (st.Status != harness.Paused || w.bounds(1) == nil && !w.alone()) {
 		w.failf("at rest in turn %s without a question", st.Turn.ID)
 	}
 	if st.Turn == nil && len(st.Pending) > 0 {
