@@ -121,12 +121,3 @@ var ErrShutdown = &Error{"shutdown", "the server is shutting down"}
 
 // ErrRetry marks a failure that another attempt may not have.
 var ErrRetry = &Error{"retry", "temporary failure"}
-
-// Abilities is S3's fidelity, as data: what an engine reports and can do.
-type Abilities struct {
-	Tools   bool // per-tool events with outcomes
-	Steer   bool // takes words while it runs
-	Resume  bool // continues from a checkpoint
-	Thinks  bool // streams reasoning
-	Approve bool // asks before it acts
-}

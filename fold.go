@@ -94,7 +94,9 @@ func (s *State) applySession(p *SessionState) {
 	set(&s.Kind, p.Kind)
 	set(&s.User, p.UserID)
 	set(&s.Directory, p.Directory)
-	set(&s.Engine, p.Engine)
+	if p.Engine != "" {
+		s.Engine, s.Lacks = p.Engine, p.Lacks
+	}
 	setp(&s.Title, p.Title)
 	setp(&s.Config.Model, p.Model)
 	setp(&s.Config.PermissionMode, p.PermissionMode)

@@ -22,6 +22,7 @@ type SessionState struct {
 	Title            *string   `json:"title,omitempty"`
 	Directory        string    `json:"directory,omitempty"`
 	Engine           string    `json:"engine,omitempty"`
+	Lacks            *Lacks    `json:"lacks,omitempty"` // what that engine does not do; whoever names one says it
 	Provider         string    `json:"provider,omitempty"`
 	Model            *string   `json:"model,omitempty"`
 	AgentProfile     *string   `json:"agent_profile,omitempty"`

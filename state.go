@@ -57,6 +57,7 @@ type State struct {
 	User      string    `json:"user_id,omitempty"`
 	Title     string    `json:"title,omitempty"`
 	Engine    string    `json:"engine,omitempty"`
+	Lacks     *Lacks    `json:"lacks,omitempty"` // because of the engine; never changed
 	Directory string    `json:"directory,omitempty"`
 	From      *Branch   `json:"from,omitempty"`
 	SpawnedBy SessionID `json:"spawned_by,omitempty"` // whose task it does

@@ -25,8 +25,13 @@ func (e *engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 	return e.run(&attempt{ctx, t, h})
 }
 
+// Abilities is everything, so that no log has to say what is missing.
 func (*engine) Abilities() harness.Abilities {
-	return harness.Abilities{Tools: true, Steer: true, Approve: true}
+	can := harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true}
+	for _, i := range harness.Inventory() {
+		can.Tells = append(can.Tells, i.Type)
+	}
+	return can
 }
 
 func (a *attempt) say(text string) error { return a.host.Emit(a.ctx, &harness.Token{Text: text}) }

@@ -42,9 +42,6 @@ func (k *Kernel) files(directory string) harness.Rewinder {
 func (s *session) openFiles() {
 	s.filing.files = s.k.files(s.m.state.Directory)
 	s.m.keep.files = s.filing.files != nil
-	if e, err := s.k.engine(s.m.state.Engine); err == nil {
-		s.m.keep.asks = e.Abilities().Approve
-	}
 }
 
 // file works on files in a goroutine of its own and reports to the machine.

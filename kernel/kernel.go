@@ -194,6 +194,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	if st.Engine == "" {
 		first.Engine = cmp.Or(n.Engine, k.opts.Engine)
 	}
+	if e, err := k.engine(first.Engine); err == nil && first.Engine != "" {
+		first.Lacks = e.Abilities().Lacks()
+	}
 	if st.Directory == "" {
 		first.Directory = cmp.Or(n.Directory, k.opts.Directory)
 	}
@@ -325,9 +328,10 @@ func (k *Kernel) At(ctx context.Context, id harness.SessionID, seq harness.Seq) 
 	return st, err
 }
 
-// engine finds the engine a session names.
+// engine finds the engine a session names, or the usual one for a session that
+// names none, as one that was written elsewhere.
 func (k *Kernel) engine(name string) (harness.Engine, error) {
-	if e, ok := k.engines[name]; ok {
+	if e, ok := k.engines[cmp.Or(name, k.opts.Engine)]; ok {
 		return e, nil
 	}
 	return nil, fmt.Errorf("no engine %q: %w", name, harness.ErrUnsupported)

@@ -32,6 +32,7 @@ type machine struct {
 	flying bool
 	cut    time.Time // when the last append was started
 
+	player    player         // of the next turn
 	engine    harness.TurnID // the turn an engine is running; empty if none
 	asks      map[harness.CallID]question
 	responded harness.ItemID // the item whose response is already in the log
@@ -43,6 +44,12 @@ type machine struct {
 	overspent bool // the engine was told to stop, because its turn may not go on
 
 	followed *harness.Followed // how far the run was read with what is being taken
+}
+
+// player is an engine as a session tells of it; the zero value is not known.
+type player struct {
+	name  string
+	lacks *harness.Lacks
 }
 
 // limits are the machine's numbers; see Options for what they mean.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ func (s *session) run(ctx context.Context) {
 		s.m.policy = find(state.Directory)
 	}
 	s.openFiles()
+	s.openEngine()
 	s.tail = newTail(state.Seq, s.k.opts.TailEvents)
 	close(s.loaded)
 	defer s.tail.close()
@@ -337,6 +339,15 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 		case <-s.done: // the session gave up waiting
 		}
 	}()
+}
+
+// openEngine tells the machine what the engine can do, as far as it knows.
+func (s *session) openEngine() {
+	if e, err := s.k.engine(s.m.state.Engine); err == nil {
+		can := e.Abilities()
+		s.m.keep.asks = can.Approve
+		s.m.player = player{cmp.Or(s.m.state.Engine, s.k.opts.Engine), can.Lacks()}
+	}
 }
 
 // survives reports whether a run goes on that the log knows as under way.

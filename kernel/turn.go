@@ -41,6 +41,9 @@ func (m *machine) goAhead(now time.Time) {
 }
 
 func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh, continues bool) {
+	if p := m.player; p.name != "" && (p.name != m.state.Engine || !p.lacks.Equal(m.state.Lacks)) {
+		m.stage(now, &harness.SessionState{Engine: p.name, Lacks: p.lacks})
+	}
 	m.stage(now, &harness.TurnStart{
 		TurnID: id, ItemID: harness.ItemID(m.newID(harness.ItemPrefix)), Attempt: attempt,
 		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files, Continues: continues,

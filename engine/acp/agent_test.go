@@ -203,6 +203,14 @@ func (a *agent) obey(text string) bool {
 				return false
 			}
 		}
+	case "kinds": // everything that the recordings do not have
+		a.update("plan", `,"entries":[{"content":"one","status":"completed"},{"content":"two","status":"in_progress"}]`)
+		a.update("tool_call", `,"toolCallId":"k","title":"make","kind":"execute","status":"in_progress"`)
+		a.update("tool_call_update", `,"toolCallId":"k","content":[{"type":"content","content":{"type":"text","text":"half"}}]`)
+		a.update("tool_call_update", `,"toolCallId":"k","status":"completed"`)
+		a.update("compaction_update", `,"status":"completed"`)
+		a.update("notice", `,"severity":"warning","title":"Slow","description":"today"`)
+		a.update("usage_update", `,"used":10,"size":100,"cost":{"amount":0.5,"currency":"USD"}`)
 	case "do": // a method, a space, and its parameters
 		method, params, _ := strings.Cut(rest, " ")
 		m, ok := a.ask(method, strings.ReplaceAll(params, "$WORK", a.dir))

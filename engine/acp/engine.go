@@ -37,10 +37,12 @@ func New(opts Options) *Engine {
 	return &Engine{opts: opts, pool: program.Pool{Idle: opts.Idle}}
 }
 
-// Abilities is all but steering. Which agents go on with a conversation in
-// another process, they say when they run.
-func (e *Engine) Abilities() harness.Abilities {
-	return harness.Abilities{Tools: true, Resume: true, Thinks: true, Approve: true}
+// Abilities is what the protocol has words for: steering is not among it. Which
+// agents go on with a conversation in another process, they say when they run.
+func (*Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
+		"sandbox_notice", "transport_diagnostic", "tool_log", "context_compacted", "step_progress", "usage",
+	}, Ignores: []string{"system_prompt", "max_turns"}}
 }
 
 // Run runs an attempt. Of a session's attempts one runs at a time.

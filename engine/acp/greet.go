@@ -62,14 +62,11 @@ func (r *run) limits() (why string) {
 			why += "; this one does not go on with a conversation in another process"
 		}
 	}
-	c := r.host.Config()
-	for name, set := range map[string]bool{"system_prompt": c.SystemPrompt != "", "max_turns": c.MaxTurns > 0} {
-		if set {
-			if why != "" {
-				why += "; "
-			}
-			why += name + " is not heeded"
+	for _, name := range (*Engine)(nil).Abilities().Unheeded(r.host.Config()) {
+		if why != "" {
+			why += "; "
 		}
+		why += name + " is not heeded"
 	}
 	return why
 }

@@ -37,9 +37,12 @@ func New(opts Options) *Engine {
 	return &Engine{opts: opts, pool: program.Pool{Idle: opts.Idle}}
 }
 
-// Abilities is all of them.
-func (e *Engine) Abilities() harness.Abilities {
-	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true}
+// Abilities is what the program tells of; it keeps its tools' live output and
+// its context to itself.
+func (*Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
+		"turn_start_tools", "sandbox_notice", "transport_diagnostic", "subagent_event", "context_compacted", "usage",
+	}}
 }
 
 // Run runs an attempt. Of a session's attempts one runs at a time.

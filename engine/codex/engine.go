@@ -37,9 +37,11 @@ func New(opts Options) *Engine {
 	return &Engine{opts: opts, pool: program.Pool{Idle: opts.Idle}}
 }
 
-// Abilities is all of them.
-func (e *Engine) Abilities() harness.Abilities {
-	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true}
+// Abilities is what the program tells of. It has no agents to choose from.
+func (*Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
+		"sandbox_notice", "transport_diagnostic", "subagent_event", "tool_log", "context_compacted", "step_progress", "usage",
+	}, Ignores: []string{"agent_profile"}}
 }
 
 // Run runs an attempt. Of a session's attempts one runs at a time.

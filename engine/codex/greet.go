@@ -40,7 +40,7 @@ func (r *run) greet(ctx context.Context, p *program.Process, g talk.Goal) error 
 
 // unheeded says what of a configuration the program cannot do.
 func unheeded(c harness.Config) string {
-	if c.Agent == "" {
+	if len((*Engine)(nil).Abilities().Unheeded(c)) == 0 {
 		return ""
 	}
 	return "codex has no agents to choose from: agent_profile is not heeded"

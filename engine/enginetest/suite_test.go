@@ -82,6 +82,12 @@ func (r *recorder) Fatalf(format string, args ...any) {
 
 func (r *recorder) Fatal(args ...any) { r.Fatalf("%s", fmt.Sprint(args...)) }
 
+func (r *recorder) Failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.failures) > 0
+}
+
 func (r *recorder) Skip(args ...any) { runtime.Goexit() }
 
 func (r *recorder) Cleanup(f func()) {

@@ -122,9 +122,12 @@ func (e *Engine) compile(raw json.RawMessage) (*schema.Schema, error) {
 	return s, nil
 }
 
-// Abilities implements [harness.Engine].
-func (e *Engine) Abilities() harness.Abilities {
-	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true}
+// Abilities is everything there is: it is the engine that the inventory is of.
+func (*Engine) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
+		"sandbox_notice", "transport_diagnostic", "subagent_event", "turn_start_tools", "reflection", "tool_log", "tool_batch", "tool_selected",
+		"tool_validation_error", "context_warning", "context_compacted", "step_progress", "usage", "retrieval", "antahkarana", "artifact", "completed",
+	}}
 }
 
 // Run implements [harness.Engine].

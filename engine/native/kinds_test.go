@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/enginetest"
 	"harness/engine/native"
 	"harness/memory"
 	"harness/model"
@@ -51,8 +52,11 @@ var elsewhere = map[harness.Type]string{
 // log.
 func TestEveryKindOfEventIsTold(t *testing.T) {
 	t.Parallel()
+	told := enginetest.NewLedger(t)
+	t.Cleanup(func() { told.Settle(new(native.Engine).Abilities(), 1) })
 	other := modeltest.Serve(t, "status 529 busy")
 	r := newRig(t, "anthropic", everything, func(r *rig) {
+		r.told = told
 		r.opts.Facts = model.Facts{"anthropic/test-model": {Window: 100_000}}
 		for i := range 20 {
 			r.opts.Tools = append(r.opts.Tools, &plain{name: fmt.Sprintf("unrelated_%d", i), text: "Something else."})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/enginetest"
 	"harness/engine/native"
 	"harness/kernel"
 	"harness/model"
@@ -73,6 +74,7 @@ type rig struct {
 	id      harness.SessionID
 	dir     string
 	http    *http.Client
+	told    *enginetest.Ledger              // who hears the engine; nil is nobody
 	through func(model.Client) model.Client // what stands before the client; nil is nothing
 	opts    native.Options
 	kopts   kernel.Options
@@ -114,7 +116,11 @@ func (r *rig) boot(wrap func(harness.Store) harness.Store) {
 	}
 	o := r.kopts
 	o.Engine, o.Window = "native", -1
-	k := kernel.New(st, map[string]harness.Engine{"native": e}, &o)
+	var heard harness.Engine = e
+	if r.told != nil {
+		heard = r.told.Watch(r, e)
+	}
+	k := kernel.New(st, map[string]harness.Engine{"native": heard}, &o)
 	r.k, r.engine = k, e
 	r.Cleanup(func() {
 		k.Close()

@@ -148,6 +148,12 @@ func (f *follower) open(ctx context.Context) (s *runner.Stream, err error) {
 	return f.begin(ctx)
 }
 
+// faint is said once in a session of a runner that knows only S2.
+var faint = &harness.TransportDiagnostic{
+	Status: "degraded", Kind: "low_fidelity",
+	Reason: "the runner tells that calls begin and not how they end, asks nobody before it acts, does not say what it uses, and heeds no settings",
+}
+
 // begin starts the run, when the runner is free for it.
 func (f *follower) begin(ctx context.Context) (*runner.Stream, error) {
 	h, err := f.at.client.Health(ctx)
@@ -161,6 +167,11 @@ func (f *follower) begin(ctx context.Context) (*runner.Stream, error) {
 	}
 	f.engine.learn(h)
 	f.ours = h.Abilities != nil
+	if !f.ours && f.turn.Ref == "" {
+		if err := f.told(f.host.Emit(f.turned, faint)); err != nil {
+			return nil, err
+		}
+	}
 	q, err := f.query(ctx)
 	if err != nil {
 		return nil, err

@@ -76,10 +76,21 @@ func (e *Engine) gate(name string) chan struct{} {
 
 // Abilities is everything an engine can do, but for what [Options] took away.
 func (e *Engine) Abilities() harness.Abilities {
-	return harness.Abilities{
+	can := harness.Abilities{
 		Tools: !e.lacks.Tools, Steer: !e.lacks.Steer, Resume: !e.lacks.Resume, Thinks: !e.lacks.Thinks,
 		Approve: !e.lacks.Approve && !e.lacks.Tools, // there must be a call to ask about
+		Tells: []harness.Type{
+			"sandbox_notice", "transport_diagnostic", "subagent_event", "turn_start_tools", "tool_selected", "context_warning", "context_compacted",
+			"step_progress", "usage", "retrieval", "antahkarana", "artifact", "completed",
+		},
 	}
+	if can.Tools {
+		can.Tells = append(can.Tells, "tool_log", "tool_batch", "tool_validation_error")
+	}
+	if can.Thinks {
+		can.Tells = append(can.Tells, "reflection")
+	}
+	return can
 }
 
 // Run plays the turn's part of the script.

@@ -112,6 +112,9 @@ type Abilities struct {
 	Resume  bool `json:"resume"`
 	Thinks  bool `json:"thinks"`
 	Approve bool `json:"approve"`
+
+	Tells   []harness.Type `json:"tells,omitempty"`
+	Ignores []string       `json:"ignores,omitempty"`
 }
 
 // Bounds on what either end takes. A peer that says more is refused.

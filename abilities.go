@@ -1,0 +1,119 @@
+package harness
+
+import "slices"
+
+// Abilities is S3's fidelity, as data: what an engine reports and can do. An
+// engine never tells of what its abilities do not have, and enginetest finds
+// each of them told of somewhere.
+type Abilities struct {
+	Tools   bool // tells of each call, with its result and its outcome
+	Steer   bool // takes words while it runs
+	Resume  bool // continues from a checkpoint
+	Thinks  bool // streams reasoning
+	Approve bool // asks before it acts
+
+	Tells   []Type   // what else it may tell of, beside text
+	Ignores []string // which settings of a configuration it does not heed, in S3's words
+}
+
+// Lacks is what a session does not have because of its engine.
+type Lacks struct {
+	Events   []Type   `json:"events,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+	Settings []string `json:"settings,omitempty"`
+}
+
+// everySession are the kinds that a session has whatever runs its turns.
+var everySession = []Type{
+	"session", "session_state", "user_message", "hook_event", "turn_start", "token", "response", "rewind", "turn_end", "error", "health_snapshot",
+}
+
+// Events are the kinds that a session of such an engine may have, in the order
+// of the inventory.
+func (a Abilities) Events() []Type {
+	able := slices.Concat(everySession, a.Tells)
+	for _, g := range []struct {
+		can   bool
+		kinds []Type
+	}{
+		{a.Tools, []Type{"tool_call", "tool_result", "tool_outcome"}},
+		{a.Thinks, []Type{"thinking"}},
+		{a.Approve, []Type{"policy_decision", "approval_required", "approval_applied"}},
+		{a.Resume, []Type{"session_checkpoint"}},
+	} {
+		if g.can {
+			able = append(able, g.kinds...)
+		}
+	}
+	var all []Type
+	for _, i := range inventory {
+		if slices.Contains(able, i.Type) {
+			all = append(all, i.Type)
+		}
+	}
+	return all
+}
+
+// S1 is the commands of S1, by their names there.
+func S1() []string {
+	return []string{"submit", "cancel", "steer", "approve", "deny", "resume", "configure", "rewind"}
+}
+
+// Commands are those of S1 that have an effect with such an engine. Rewind is of
+// files, which the session keeps.
+func (a Abilities) Commands() []string {
+	return slices.DeleteFunc(S1(), func(c string) bool {
+		switch c {
+		case "steer":
+			return !a.Steer
+		case "approve", "deny":
+			return !a.Approve
+		case "resume":
+			return !a.Resume
+		}
+		return false
+	})
+}
+
+// Unheeded are the settings that c has and such an engine does not heed.
+func (a Abilities) Unheeded(c Config) []string {
+	has := map[string]bool{
+		"model": c.Model != "", "agent_profile": c.Agent != "", "think_level": c.Effort != "", "max_turns": c.MaxTurns > 0, "system_prompt": c.SystemPrompt != "",
+	}
+	return slices.DeleteFunc(slices.Clone(a.Ignores), func(name string) bool { return !has[name] })
+}
+
+// Lacks is nil if a session of such an engine has everything there is.
+func (a Abilities) Lacks() *Lacks {
+	l := Lacks{Settings: slices.Clone(a.Ignores)}
+	events, commands := a.Events(), a.Commands()
+	for _, i := range inventory {
+		if !slices.Contains(events, i.Type) {
+			l.Events = append(l.Events, i.Type)
+		}
+	}
+	for _, c := range S1() {
+		if !slices.Contains(commands, c) {
+			l.Commands = append(l.Commands, c)
+		}
+	}
+	if l.equal(new(Lacks)) {
+		return nil
+	}
+	return &l
+}
+
+// Equal reports whether both lack the same; nil lacks nothing.
+func (l *Lacks) Equal(m *Lacks) bool {
+	if l == nil {
+		l = new(Lacks)
+	}
+	if m == nil {
+		m = new(Lacks)
+	}
+	return l.equal(m)
+}
+
+func (l *Lacks) equal(m *Lacks) bool {
+	return slices.Equal(l.Events, m.Events) && slices.Equal(l.Commands, m.Commands) && slices.Equal(l.Settings, m.Settings)
+}
