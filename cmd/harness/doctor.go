@@ -21,10 +21,10 @@ type finding struct {
 	advice string // what to do about it; empty: nothing
 }
 
-// doctor says what of a server is exposed, to whom, and what to change. Its
-// exit code is 1 if something should be.
+// doctor says what of a server is exposed, to whom, and what to change, and what
+// its engines can do. Its exit code is 1 if something should be.
 func doctor(ctx context.Context, p *program, args []string) error {
-	f := p.flags("doctor", "[flags]", "Say what of a data directory and its server is exposed, to whom, and what to change.\n"+
+	f := p.flags("doctor", "[flags]", "Say what of a data directory and its server is exposed, to whom, and what to change;\nand which engines are here, in which versions, and what each cannot do.\n"+
 		"The exit code is 1 if something should be changed.",
 		"harness doctor", "harness doctor --data /srv/harness")
 	data := f.dataDirectory()
@@ -33,6 +33,7 @@ func doctor(ctx context.Context, p *program, args []string) error {
 	}
 	all := append(lookAtFiles(*data), lookAtTokens(*data)...)
 	all = append(all, lookAtServer(ctx, *data)...)
+	all = append(all, lookAtEngines(ctx)...)
 	grave := false
 	for _, x := range all {
 		mark := "ok  "

@@ -89,11 +89,12 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	k := kernel.New(store, map[string]harness.Engine{name: eng}, &kernel.Options{
+	all := map[string]harness.Engine{name: eng}
+	k := kernel.New(store, all, &kernel.Options{
 		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
 	})
 	defer k.Close()
-	s := &surface{k: k, rewinds: keep.trees != nil, shelf: shelf, book: house.book, log: log, secrets: hidden, roots: within, calls: calls, directory: dir, ready: ctx}
+	s := &surface{k: k, engines: all, engine: name, rewinds: keep.trees != nil, shelf: shelf, book: house.book, log: log, secrets: hidden, roots: within, calls: calls, directory: dir, ready: ctx}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
 	}

@@ -74,14 +74,16 @@ func Open(url, token string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(elsewhere{c}, bare), nil
+	return newEngine(elsewhere{c}, Bare()), nil
 }
 
-// bare is what S2's text alone has: calls begin and nobody says how they ended.
-// A runner may say that it does more.
-var bare = harness.Abilities{
-	Resume: true, Tells: []harness.Type{"tool_call", "transport_diagnostic"},
-	Ignores: []string{"model", "agent_profile", "permission_mode", "think_level", "max_turns", "system_prompt"},
+// Bare is what a runner can do that says nothing of it, by S2's text alone: calls
+// begin and nobody tells how they ended.
+func Bare() harness.Abilities {
+	return harness.Abilities{
+		Resume: true, Tells: []harness.Type{"tool_call", "transport_diagnostic"},
+		Ignores: []string{"model", "agent_profile", "permission_mode", "think_level", "max_turns", "system_prompt"},
+	}
 }
 
 func newEngine(h home, can harness.Abilities) *Engine {

@@ -91,11 +91,12 @@ func (s *Server) list(ctx context.Context, kind harness.Kind, p *chatQuery) (ses
 // sessionDetail is a session with what S3 wants beside its row.
 type sessionDetail struct {
 	session
-	Error     string     `json:"error,omitempty"`
-	Config    config     `json:"config"`
-	Turn      *turn      `json:"turn,omitempty"` // the one that is open
-	Queued    int        `json:"queued_prompts"`
-	Approvals []approval `json:"approvals"`
+	Error     string         `json:"error,omitempty"`
+	Config    config         `json:"config"`
+	Lacks     *harness.Lacks `json:"lacks,omitempty"` // because of its engine
+	Turn      *turn          `json:"turn,omitempty"`  // the one that is open
+	Queued    int            `json:"queued_prompts"`
+	Approvals []approval     `json:"approvals"`
 
 	Health *health.Snapshot `json:"health,omitempty"`
 	detail
@@ -129,7 +130,7 @@ func (s *Server) detail(ctx context.Context, id harness.SessionID, kind harness.
 		return sessionDetail{}, err
 	}
 	d := sessionDetail{
-		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Turn: asTurn(st.Turn),
+		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Lacks: st.Lacks, Turn: asTurn(st.Turn),
 		Queued: len(st.Queue), Approvals: asApprovals(st), Health: healthOf(st),
 	}
 	d.detail, err = describe(ctx, s.k, st)

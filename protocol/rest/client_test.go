@@ -47,13 +47,19 @@ func serveOn(t testing.TB, st harness.Store, src string, opts *rest.Options) *se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, store: st, engine: script.New(parsed, nil), client: &http.Client{Transport: &http.Transport{}}, doc: described(t)}
+	return serveWith(t, st, script.New(parsed, nil), opts)
+}
+
+func serveWith(t testing.TB, st harness.Store, e *script.Engine, opts *rest.Options) *server {
+	t.Helper()
+	s := &server{t: t, store: st, engine: e, client: &http.Client{Transport: &http.Transport{}}, doc: described(t)}
 	s.k = kernel.New(st, map[string]harness.Engine{"script": s.engine}, &kernel.Options{
 		Engine: "script", Directory: "/workspace", Window: -1, Files: workspace.NewTrees(t.TempDir(), nil).Of, // of directories that exist
 	})
 	if opts == nil {
 		opts = &rest.Options{}
 	}
+	opts.Engines, opts.Engine = map[string]harness.Engine{"script": s.engine}, "script"
 	opts.Import = func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		return archive.Import(ctx, st, events)
 	}

@@ -23,6 +23,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	// Good.
 	s.must(200, nil, "GET", "/openapi.json", "")
 	s.must(200, nil, "GET", "/stream-events", "")
+	s.must(200, nil, "GET", "/engines", "")
 	s.must(200, nil, "POST", "/policy/test", `{"tool":"bash","input":{"command":"ls"}}`)
 	s.must(200, nil, "GET", "/chat/sessions", "")
 	s.must(200, nil, "GET", "/sessions?kind=chat&status=idle,running&limit=1", "")
@@ -159,7 +160,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 			return false
 		case rare[status], id == "rewindSession" && (status == 200 || status == 409), id == "deleteSession" && status == 501:
 			return false
-		case status == 400 && (id == "getDescription" || id == "listStreamEvents"): // they take nothing
+		case status == 400 && (id == "getDescription" || id == "listStreamEvents" || id == "listEngines"): // they take nothing
 			return false
 		case status == 406 && id == "deleteSession": // nothing is answered
 			return false

@@ -58,6 +58,7 @@ var routes = []route{
 	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
 		{http.StatusOK, mediaBytes, nil, "its bytes"},
 	}, (*Server).artifact, harness.ErrNotFound),
+	get("/engines", "listEngines", "The engines of this server: what each tells of and takes, and what it lacks.", (*Server).engines),
 	get("/stream-events", "listStreamEvents", "The inventory of events.", (*Server).inventory),
 	raw("GET", "/openapi.json", "getDescription", "This description.", []answer{{http.StatusOK, mediaJSON, reflect.TypeFor[document](), "OpenAPI 3.1"}}, (*Server).describeAPI),
 }

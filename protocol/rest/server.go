@@ -16,6 +16,11 @@ type Options struct {
 	Log     *slog.Logger // default: discard
 	Version string       // of the API's description
 
+	// Engines are those that run turns, by their names; Engine is the one of
+	// sessions that name none.
+	Engines map[string]harness.Engine
+	Engine  string
+
 	// Processes are those of a session that live; without it there are none.
 	Processes func(harness.SessionID) ([]Process, error)
 

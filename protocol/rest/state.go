@@ -21,6 +21,7 @@ type (
 		session
 		Error     string         `json:"error,omitempty"`
 		Config    config         `json:"config"`
+		Lacks     *harness.Lacks `json:"lacks,omitempty"` // because of its engine
 		Turns     int            `json:"turns"`
 		Turn      *turn          `json:"turn,omitempty"`
 		Queue     []queuedPrompt `json:"queue"`
@@ -82,7 +83,7 @@ func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 		return snapshot{}, err
 	}
 	v := snapshot{
-		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Turns: st.Turns, Turn: asTurn(st.Turn),
+		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Lacks: st.Lacks, Turns: st.Turns, Turn: asTurn(st.Turn),
 		Queue: []queuedPrompt{}, Approvals: asApprovals(st), Health: healthOf(st),
 	}
 	for _, q := range st.Queue {

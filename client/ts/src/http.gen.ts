@@ -68,6 +68,18 @@ export interface Config {
   readonly think_level?: string;
 }
 
+export interface EngineList {
+  readonly engines: readonly EngineRow[];
+}
+
+export interface EngineRow {
+  readonly commands: readonly string[];
+  readonly default: boolean;
+  readonly engine: string;
+  readonly events: readonly string[];
+  readonly lacks?: Lacks;
+}
+
 export interface Event {
   readonly id: string;
   readonly payload: unknown;
@@ -205,6 +217,12 @@ export interface HealthSource {
   readonly lines?: string;
 }
 
+export interface Lacks {
+  readonly commands?: readonly string[];
+  readonly events?: readonly string[];
+  readonly settings?: readonly string[];
+}
+
 export interface Message {
   readonly content: string;
   readonly item_id: string;
@@ -300,6 +318,7 @@ export interface SessionDetail {
   readonly engine?: string;
   readonly error?: string;
   readonly health?: HealthSnapshot;
+  readonly lacks?: Lacks;
   readonly parent_session_id?: string;
   readonly reason?: string;
   readonly turn?: Turn;
@@ -333,6 +352,7 @@ export interface Snapshot {
   readonly engine?: string;
   readonly error?: string;
   readonly health?: HealthSnapshot;
+  readonly lacks?: Lacks;
   readonly parent_session_id?: string;
   readonly reason?: string;
   readonly turn?: Turn;
