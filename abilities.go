@@ -59,6 +59,11 @@ func S1() []string {
 	return []string{"submit", "cancel", "steer", "approve", "deny", "resume", "configure", "rewind"}
 }
 
+// Settings are what configure can change, in S3's words.
+func Settings() []string {
+	return []string{"permission_mode", "model", "think_level", "max_turns", "system_prompt", "agent_profile"}
+}
+
 // Commands are those of S1 that have an effect with such an engine. Rewind is of
 // files, which the session keeps.
 func (a Abilities) Commands() []string {
@@ -70,6 +75,8 @@ func (a Abilities) Commands() []string {
 			return !a.Approve
 		case "resume":
 			return !a.Resume
+		case "configure":
+			return !slices.ContainsFunc(Settings(), func(s string) bool { return !slices.Contains(a.Ignores, s) })
 		}
 		return false
 	})

@@ -82,7 +82,7 @@ func Open(url, token string) (*Engine, error) {
 func Bare() harness.Abilities {
 	return harness.Abilities{
 		Resume: true, Tells: []harness.Type{"tool_call", "transport_diagnostic"},
-		Ignores: []string{"model", "agent_profile", "permission_mode", "think_level", "max_turns", "system_prompt"},
+		Ignores: harness.Settings(),
 	}
 }
 
