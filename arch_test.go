@@ -25,7 +25,12 @@ var mayImport = map[string][]string{
 	"health": {"."},
 	"kernel": {".", "policy", "health", "internal/mint"},
 
-	"archive":  {".", "health", "internal/strict"},
+	"archive": {".", "health", "internal/strict"},
+	// What other programs wrote down becomes a session; each form has a folder.
+	"archive/transcript": {".", "internal/strict"},
+	"archive/claude":     {".", "archive/transcript"},
+	"archive/codex":      {".", "archive/transcript"},
+
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
 	"metrics":  {"."},

@@ -111,6 +111,19 @@ func prefix(log iter.Seq2[harness.Event, error], events []harness.Event, mayGoOn
 	return n, nil
 }
 
+// Holds reports whether a store has these events as the beginning of their
+// session's log, which may have gone on since.
+func Holds(ctx context.Context, st harness.Store, events []harness.Event) (bool, error) {
+	if len(events) == 0 {
+		return false, nil
+	}
+	n, err := prefix(st.Read(ctx, events[0].Session, 0), events, true)
+	if errors.Is(err, harness.ErrExists) {
+		return false, nil
+	}
+	return n == len(events), err
+}
+
 // importBatch is how many events become durable together.
 const importBatch = 500
 

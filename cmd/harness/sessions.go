@@ -27,7 +27,7 @@ Usage:
   harness sessions ls     [flags]           list them, newest first
   harness sessions show   [flags] SESSION   print the conversation
   harness sessions export [flags] SESSION   write the log as JSON lines
-  harness sessions import [flags] FILE      take such a file in
+  harness sessions import [flags] FILE      take such a file in, or a transcript of Claude Code or Codex
   harness sessions rm     [flags] SESSION…  delete for good
 
 ls, show and export work beside a running server; import and rm need it stopped.

@@ -1,0 +1,85 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// line is a line of a transcript, as far as a session has a use for it.
+type line struct {
+	Type      string    `json:"type"`
+	Subtype   string    `json:"subtype"`
+	UUID      string    `json:"uuid"`
+	Parent    string    `json:"parentUuid"`
+	Logical   string    `json:"logicalParentUuid"` // before the history was shortened
+	Session   string    `json:"sessionId"`
+	Version   string    `json:"version"`
+	Directory string    `json:"cwd"`
+	Time      time.Time `json:"timestamp"`
+
+	Side    bool `json:"isSidechain"`
+	Meta    bool `json:"isMeta"`
+	Summary bool `json:"isCompactSummary"`
+	Failed  bool `json:"isApiErrorMessage"`
+
+	Message *message `json:"message"`
+}
+
+type message struct {
+	ID      string  `json:"id"`
+	Role    string  `json:"role"`
+	Model   string  `json:"model"`
+	Stop    string  `json:"stop_reason"`
+	Content content `json:"content"`
+	Usage   *usage  `json:"usage"`
+}
+
+type usage struct {
+	In      int64 `json:"input_tokens"`
+	Out     int64 `json:"output_tokens"`
+	Written int64 `json:"cache_creation_input_tokens"`
+	Cached  int64 `json:"cache_read_input_tokens"`
+}
+
+// content is a text, or blocks.
+type content []block
+
+type block struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+	Call     string          `json:"tool_use_id"`
+	Content  content         `json:"content"`
+	IsError  bool            `json:"is_error"`
+}
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
+		return json.Unmarshal(raw, (*[]block)(c))
+	}
+	*c = content{{Type: "text"}}
+	return json.Unmarshal(raw, &(*c)[0].Text)
+}
+
+// text is what the blocks say, and which blocks say nothing that is text.
+func (c content) text() (said string, rest []string) {
+	var all []string
+	for _, b := range c {
+		if b.Type == "text" {
+			all = append(all, b.Text)
+		} else {
+			rest = append(rest, b.Type)
+		}
+	}
+	return strings.Join(all, "\n"), rest
+}
+
+// spoken reports whether a line is part of a conversation.
+func (l *line) spoken() bool {
+	return l.UUID != "" && (l.Message != nil && (l.Type == "user" || l.Type == "assistant") || l.Type == "system" || l.Type == "attachment")
+}
