@@ -20,6 +20,7 @@ var bridge = bridgetest.Bridge{
 	Behind:  scripted,
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
+	Kinds:   everyKind,
 	Always:  []string{"text", "allow", "cancel"}, // it needs seconds to start
 }
 

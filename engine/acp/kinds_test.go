@@ -1,22 +1,16 @@
 package acp_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"harness/engine/enginetest"
 	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
 )
 
 // everyKind of update is told.
-func everyKind(t *testing.T, told *enginetest.Ledger) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := bridgetest.Open(t, t.TempDir(), program.Options{Env: []string{"HARNESS_TEST_ACP=agent"}}, bridgetest.Watched(t, told, opener(self)))
+func everyKind(t *testing.T, b *bridgetest.Bridge) {
+	s := b.As(t, "fault", program.Options{})
 	s.Ask("kinds")
 	log := bridgetest.Tell(s.Events())
 	for _, want := range []string{

@@ -287,6 +287,16 @@ else
 		s.Decide(harness.Allow, harness.Once, "")
 		s.Ended(1)
 	}},
+	{Name: "compact", Model: `
+when user "summary"
+  say <summary>They said hello twice.</summary>
+else
+  say Hello there.`, Play: func(s *bridgetest.Stage) {
+		s.Ask("hello")
+		s.Ask("hello again")
+		s.Ask("/compact")
+		s.Ask("go on")
+	}},
 }
 
 func failing(s *bridgetest.Stage) { s.Ask("go") }

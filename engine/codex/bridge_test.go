@@ -23,6 +23,7 @@ var bridge = bridgetest.Bridge{
 	},
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
+	Kinds:   everyKind,
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it

@@ -54,10 +54,9 @@ func (s *server) kinds() {
 	fmt.Println(`{"method":"item/agentMessage/delta","params":{"threadId":"other","turnId":"v","itemId":"o","delta":"of a subagent"}}`)
 }
 
-// TestEveryKindOfItemIsTold and every kind of question is asked.
-func TestEveryKindOfItemIsTold(t *testing.T) {
-	t.Parallel()
-	s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY="+"kinds")
+// everyKind of item is told, and every kind of question is asked.
+func everyKind(t *testing.T, b *bridgetest.Bridge) {
+	s := b.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY="+"kinds")
 	s.Say("go")
 	s.Decide(harness.Allow, harness.Once, "Blue")
 	s.Decide(harness.Allow, harness.Once, "")

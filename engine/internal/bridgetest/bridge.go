@@ -9,6 +9,7 @@ import (
 
 	"harness"
 	"harness/engine/agenttest"
+	"harness/engine/enginetest"
 	"harness/engine/internal/program"
 	"harness/model/modeltest"
 )
@@ -26,7 +27,12 @@ type Bridge struct {
 	Config  harness.ConfigPatch // of sessions
 	Dialect Dialect
 	Scenes  []Scene
-	Always  []string // the scenes that the real program plays in every run; none is all
+	// Kinds plays what the recordings do not have: with the scenes it shows all
+	// that the engine claims to tell of. Nil if they do.
+	Kinds  func(t *testing.T, b *Bridge)
+	Always []string // the scenes that the real program plays in every run; none is all
+
+	told *enginetest.Ledger // nil: each stage has its own
 }
 
 // As opens a stage with the test's own binary in place of the program. Its
@@ -68,12 +74,28 @@ func (b *Bridge) real(tb testing.TB, base program.Options, script string, front 
 
 func (b *Bridge) stage(tb testing.TB, dir string, command []string, base program.Options) *Stage {
 	tb.Helper()
-	return Open(tb, dir, base, b.Config, func(o program.Options) Engine { return b.Open(command, o) })
+	told := b.told
+	if told == nil {
+		told = enginetest.NewLedger(tb)
+	}
+	return Open(tb, dir, base, b.Config, func(o program.Options) Engine { return told.Watch(tb, b.Open(command, o)) })
 }
 
 // PlayRecorded plays every scene with what the program said when it was
-// recorded.
+// recorded, and Kinds. Together they must show all that the engine claims.
 func (b *Bridge) PlayRecorded(t *testing.T) {
+	heard := *b
+	heard.told = enginetest.NewLedger(t)
+	b = &heard
+	plays := len(b.Scenes)
+	if b.Kinds != nil {
+		plays++
+		t.Run("kinds", func(t *testing.T) {
+			t.Parallel()
+			b.Kinds(t, b)
+		})
+	}
+	t.Cleanup(func() { heard.told.Settle(b.Open(nil, program.Options{}).Abilities(), plays) })
 	for _, c := range b.Scenes {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

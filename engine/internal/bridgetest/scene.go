@@ -5,13 +5,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"testing"
 
 	"golang.org/x/tools/txtar"
 
 	"harness"
-	"harness/engine/enginetest"
-	"harness/engine/internal/program"
 )
 
 // Scene is something that can happen between a session and a program. It is cued
@@ -20,11 +17,6 @@ type Scene struct {
 	Name  string
 	Model string // the script of the model behind the real program
 	Play  func(*Stage)
-}
-
-// Watched makes engines that a ledger hears.
-func Watched(tb testing.TB, l *enginetest.Ledger, open func(program.Options) Engine) func(program.Options) Engine {
-	return func(o program.Options) Engine { return l.Watch(tb, open(o)) }
 }
 
 // Story is the file of a scene: its processes, and the logs of its sessions.
