@@ -15,6 +15,7 @@ import (
 type exchange struct {
 	holder   *holder
 	upstream *upstream
+	name     string // of it
 	route    Route
 	path     string
 	ask      *ask
@@ -52,7 +53,7 @@ func (p *Proxy) spend(w http.ResponseWriter, r *http.Request, d *decision, x *ex
 	p.tell(d, nil)
 	res, err := x.upstream.transport.RoundTrip(x.upstream.request(ctx, r, x.path, key, x.ask.body))
 	if err != nil {
-		p.opts.Log.Warn("provider failed", "provider", x.holder.Provider, "session", x.holder.Session, "err", err)
+		p.opts.Log.Warn("provider failed", "provider", x.name, "session", x.holder.Session, "err", err)
 		if errors.Is(err, errAddress) {
 			return refuseAddress
 		}
@@ -77,7 +78,7 @@ func (p *Proxy) spend(w http.ResponseWriter, r *http.Request, d *decision, x *ex
 	}
 	w.WriteHeader(res.StatusCode)
 	if err := p.stream(ctx, cancel, w, res.Body, m, clean, events); err != nil {
-		p.opts.Log.Warn("answer broke off", "provider", x.holder.Provider, "session", x.holder.Session, "err", err)
+		p.opts.Log.Warn("answer broke off", "provider", x.name, "session", x.holder.Session, "err", err)
 		return err
 	}
 	return nil

@@ -24,6 +24,7 @@ type Grant struct {
 	Session  harness.SessionID
 	Turn     harness.TurnID
 	Provider string   // by its name; empty: none
+	Others   []string // more of them
 	Models   []string // those that may be asked; a last * is any ending; none: all
 	Forward  bool     // tunnels to the domains of Options.Forward
 	Expires  time.Time
@@ -31,6 +32,11 @@ type Grant struct {
 	// MaxRequests the requests that are sent on. Zero is no bound.
 	MaxTokens   int64
 	MaxRequests int64
+}
+
+// serves reports whether a provider may be asked.
+func (g Grant) serves(provider string) bool {
+	return g.Provider == provider || slices.Contains(g.Others, provider)
 }
 
 // allows reports whether a model may be asked.
@@ -64,8 +70,10 @@ type grants struct {
 // Grant makes a token. It ends when it expires or is revoked, and requests that
 // run then end with it. The proxy cannot say it again.
 func (p *Proxy) Grant(g Grant) (token string, revoke func(), err error) {
-	if _, known := p.upstreams[g.Provider]; !known && g.Provider != "" {
-		return "", nil, fmt.Errorf("egress: grant for the provider %q: %w", g.Provider, harness.ErrInvalid)
+	for _, name := range append([]string{g.Provider}, g.Others...) {
+		if _, known := p.upstreams[name]; !known && name != "" {
+			return "", nil, fmt.Errorf("egress: grant for the provider %q: %w", name, harness.ErrInvalid)
+		}
 	}
 	if g.Provider == "" && !g.Forward || g.Forward && p.forward == nil || g.MaxTokens < 0 || g.MaxRequests < 0 {
 		return "", nil, fmt.Errorf("egress: grant of nothing: %w", harness.ErrInvalid)
@@ -73,7 +81,7 @@ func (p *Proxy) Grant(g Grant) (token string, revoke func(), err error) {
 	secret := make([]byte, 32)
 	rand.Read(secret) // it never fails
 	token = TokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
-	g.Models = slices.Clone(g.Models)
+	g.Models, g.Others = slices.Clone(g.Models), slices.Clone(g.Others)
 	h := &holder{Grant: g, hash: sha256.Sum256([]byte(token)), budget: newBudget(g.MaxTokens, g.MaxRequests)}
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	stop := func() {}

@@ -29,7 +29,7 @@ func (p *Proxy) reverse(w http.ResponseWriter, r *http.Request, d *decision) err
 	switch {
 	case u == nil || r.URL.RawPath != "": // written in a way that others may read otherwise
 		return refuseRoute
-	case h.Provider != name:
+	case !h.serves(name):
 		return refuseProvider
 	case r.Header.Get("Upgrade") != "":
 		return refuseUpgrade
@@ -57,7 +57,7 @@ func (p *Proxy) reverse(w http.ResponseWriter, r *http.Request, d *decision) err
 	if d.record.Model = printable(a.model); a.model != "" && !h.allows(a.model) || a.others && len(h.Models) > 0 {
 		return refuseModel
 	}
-	return p.spend(w, r, d, &exchange{holder: h, upstream: u, route: route, path: path, ask: a})
+	return p.spend(w, r, d, &exchange{holder: h, upstream: u, name: name, route: route, path: path, ask: a})
 }
 
 // ownHost reports whether a Host header means the proxy: by address or as

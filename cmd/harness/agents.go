@@ -4,17 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 
 	"harness"
-	"harness/custody"
-	"harness/egress"
 	"harness/engine/acp"
 	"harness/engine/claude"
 	"harness/engine/codex"
@@ -65,8 +59,9 @@ func (h *housing) codex(program string) (harness.Engine, error) {
 }
 
 // acp is any agent that speaks the Agent Client Protocol. Which model it asks is
-// its own business, so what it needs for that is named: its variables, its files
-// and the network.
+// its own business: it is told of a way out to every provider that there is a key
+// for, in the variables that the provider's own programs read. What else it needs
+// is named: its files and the network.
 func (h *housing) acp(command string) (harness.Engine, error) {
 	args := strings.Fields(command)
 	if len(args) == 0 {
@@ -75,17 +70,27 @@ func (h *housing) acp(command string) (harness.Engine, error) {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, fmt.Errorf("--engine acp: %w: %w", err, harness.ErrInvalid)
 	}
-	base, _, err := h.bridge("acp", "")
+	keys, err := h.brain.find(context.Background(), h.program, h.secrets)
+	if err != nil {
+		return nil, err
+	}
+	var reached []string
+	for _, name := range []string{"anthropic", "openai"} {
+		if keys[name] != "" {
+			reached = append(reached, name)
+		}
+	}
+	base, out, err := h.bridge("acp", reached...)
 	if err != nil {
 		return nil, fmt.Errorf("--engine acp: %w", err)
 	}
 	e := acp.New(acp.Options{Command: args, Base: base})
-	return agent{e, e.Close}, nil
+	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
 
-// bridge is what bridges to programs need: a sandbox, and a way out to their
-// provider if it is known.
-func (h *housing) bridge(name, provider string) (codex.Base, *wayOut, error) {
+// bridge is what bridges to programs need: a sandbox, and a way out to providers
+// and to what else they may reach; nil if that is nothing.
+func (h *housing) bridge(name string, reached ...string) (codex.Base, *wayOut, error) {
 	ctx := context.Background()
 	box, notice, err := h.enclose(ctx)
 	if err != nil {
@@ -97,10 +102,10 @@ func (h *housing) bridge(name, provider string) (codex.Base, *wayOut, error) {
 		base.State = filepath.Join(h.place(), "agents", name)
 	}
 	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
-	if provider == "" {
+	if len(reached) == 0 && len(h.exit.domains()) == 0 {
 		return base, nil, nil
 	}
-	out, err := h.wayOut(ctx, provider, notice)
+	out, err := h.wayOut(ctx, notice, reached...)
 	if err != nil {
 		return base, nil, err
 	}
@@ -116,116 +121,4 @@ func (h *housing) enclose(ctx context.Context) (harness.Sandbox, harness.Sandbox
 		box = h.book.Sandbox(box)
 	}
 	return box, notice, err
-}
-
-// wayOut is a proxy for the processes of one engine.
-type wayOut struct {
-	proxy    *egress.Proxy
-	provider string
-	self     string // this program, as a sandbox sees it
-	dir      string // of the socket
-	socket   string // where there is no network
-	loop     string // address on loopback, where there is
-	serving  sync.WaitGroup
-}
-
-// wayOut opens the way to a provider for agents of a sandbox.
-func (h *housing) wayOut(ctx context.Context, provider string, notice harness.SandboxNotice) (w *wayOut, err error) {
-	keys, err := h.brain.find(ctx, h.program, h.secrets)
-	if err != nil {
-		return nil, err
-	}
-	key := keys[provider]
-	if key == "" {
-		return nil, fmt.Errorf("no key for its model; set $%s or --key %s=SOURCE: %w", providers[provider].key, provider, harness.ErrInvalid)
-	}
-	row := egress.Anthropic(func() string { return key })
-	if provider == "openai" {
-		row = egress.OpenAI(func() string { return key })
-	}
-	if url := (*h.brain.urls)[provider]; url != "" {
-		row.Base = url
-	}
-	proxy, err := egress.New(map[string]egress.Provider{provider: row}, &egress.Options{Log: h.log})
-	if err != nil {
-		return nil, err
-	}
-	w = &wayOut{proxy: proxy, provider: provider}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.Close())
-		}
-	}()
-	if w.self, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	sweepSockets()
-	if w.dir, err = os.MkdirTemp("", fmt.Sprintf("hx-%d-", os.Getpid())); err != nil { // short: a socket's path has 108 bytes
-		return nil, err
-	}
-	network, address := "tcp", "127.0.0.1:0"
-	if slices.Contains(notice.Enforces, string(harness.GuardNetwork)) && !*h.fence.network {
-		w.socket = filepath.Join(w.dir, "s")
-		network, address = "unix", w.socket
-	}
-	l, err := net.Listen(network, address)
-	if err != nil {
-		return nil, err
-	}
-	if w.socket == "" {
-		w.loop = "http://" + l.Addr().String()
-	}
-	w.serving.Go(func() {
-		if err := proxy.Serve(l); err != nil {
-			h.log.Error("the way out is closed", "err", err)
-		}
-	})
-	return w, nil
-}
-
-// sweepSockets removes what processes that were killed left of their ways out.
-func sweepSockets() {
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "hx-*-*"))
-	if err != nil {
-		return
-	}
-	for _, dir := range left {
-		var pid int
-		if _, err := fmt.Sscanf(filepath.Base(dir), "hx-%d-", &pid); err != nil || custody.Ref(pid).Started != 0 {
-			continue
-		}
-		_ = os.RemoveAll(dir) // another's stays
-	}
-}
-
-// address is where a process finds it.
-func (w *wayOut) address() string {
-	if w.socket != "" {
-		return "http://" + egress.AnyHost
-	}
-	return w.loop
-}
-
-// fit is what a session's process is given. Its token is good while it lives.
-func (w *wayOut) fit(id harness.SessionID) (harness.Outfit, error) {
-	token, revoke, err := w.proxy.Grant(egress.Grant{Session: id, Provider: w.provider})
-	if err != nil {
-		return harness.Outfit{}, err
-	}
-	out := harness.Outfit{Close: revoke}
-	if w.socket != "" {
-		out.ReadOnly, out.Sockets = []string{w.self}, []string{w.socket}
-		out.Wrap = func(args []string) []string { return egress.Wrap(w.self, egress.AnyPort, w.socket, args...) }
-	}
-	if out.Env, err = w.proxy.Env(w.provider, w.address(), token); err != nil {
-		revoke()
-	}
-	return out, err
-}
-
-// Close ends what is under way.
-func (w *wayOut) Close() error {
-	err := w.proxy.Close()
-	w.serving.Wait()
-	return errors.Join(err, os.RemoveAll(w.dir))
 }

@@ -31,6 +31,7 @@ type housing struct {
 	program *program
 	brain   *brain
 	fence   fence
+	exit    exit
 	mcp     *string
 	hooks   *string
 	data    string      // where what outlives a session is kept; empty: nothing is
@@ -43,7 +44,7 @@ func (f *flags) housing() *housing {
 		most:   f.Int("max-runners", remoteengine.MaxRunners, "how many processes of runner:ENGINE are kept warm (`N`); the least recently used go first"),
 		source: f.p.secret,
 
-		program: f.p, brain: f.brain(), fence: f.fence(),
+		program: f.p, brain: f.brain(), fence: f.fence(), exit: f.exit(),
 		mcp:   f.String("mcp", "", "`FILE` with MCP servers for the native engine, as .mcp.json has them"),
 		hooks: f.String("hooks", "", "`FILE` with commands that the native engine runs at points of a turn"),
 	}
@@ -97,6 +98,7 @@ func (h *housing) elsewhere(url string) (harness.Engine, error) {
 func (h *housing) passedOn() []string {
 	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp, "--hooks", *h.hooks}
 	args = append(args, "--sandbox", *h.fence.name, "--sandbox-read", *h.fence.read, fmt.Sprintf("--sandbox-network=%t", *h.fence.network))
+	args = append(args, "--egress-allow", *h.exit.allow, fmt.Sprintf("--egress-tokens=%d", *h.exit.tokens))
 	for _, key := range h.brain.keys.all() {
 		args = append(args, "--key", key)
 	}

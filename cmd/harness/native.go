@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,8 +54,16 @@ func (h *housing) native() (harness.Engine, error) {
 			return memory.Open(filepath.Join(h.data, "memory", hex.EncodeToString(sum[:8])+"-"+filepath.Base(directory)))
 		}
 	}
+	var out *wayOut
+	if len(h.exit.domains()) > 0 { // its models are asked from here, its commands go through tunnels
+		if out, err = h.wayOut(ctx, notice); err != nil {
+			return nil, err
+		}
+		opts.Sandbox = &outfitted{box, out.fit}
+	}
 	h.about = append(h.about, [2]string{"model", mind.said}, [2]string{"sandbox", fenced(notice)})
-	return native.New(mind.client, opts), nil
+	e := native.New(mind.client, opts)
+	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
 
 // skills is what of our own a workspace says to the native engine.
