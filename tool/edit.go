@@ -12,11 +12,11 @@ type editInput struct {
 
 // NewEdit returns what changes one place of a file.
 func NewEdit() Tool {
-	return define("edit", "Replaces a piece of text in a file that was read before and has not changed since.",
+	return checked[editInput]{define("edit", "Replaces a piece of text in a file that was read before and has not changed since.",
 		func(env *Env, in *editInput) (Plan, error) { return planEdit(env, in.Path) },
 		func(ctx context.Context, env *Env, in *editInput) (Result, error) {
 			return runEdits(ctx, env, in.Path, []Edit{in.Edit})
-		})
+		}), func(env *Env, in *editInput) error { return checkEdits(env, in.Path, []Edit{in.Edit}) }}
 }
 
 type multiEditInput struct {
@@ -26,11 +26,11 @@ type multiEditInput struct {
 
 // NewMultiEdit returns what changes several places of a file, all or none.
 func NewMultiEdit() Tool {
-	return define("multi_edit", "Replaces several pieces of text in one file that was read before and has not changed since. All of them are replaced, or none if one does not fit.",
+	return checked[multiEditInput]{define("multi_edit", "Replaces several pieces of text in one file that was read before and has not changed since. All of them are replaced, or none if one does not fit.",
 		func(env *Env, in *multiEditInput) (Plan, error) { return planEdit(env, in.Path) },
 		func(ctx context.Context, env *Env, in *multiEditInput) (Result, error) {
 			return runEdits(ctx, env, in.Path, in.Edits)
-		})
+		}), func(env *Env, in *multiEditInput) error { return checkEdits(env, in.Path, in.Edits) }}
 }
 
 func planEdit(env *Env, name string) (Plan, error) {
@@ -65,11 +65,19 @@ func transform(ctx context.Context, env *Env, name string, change func(text stri
 	}
 	changed, what, err := change(string(text))
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", rel, err)
+		return Result{}, at(rel, err)
 	}
 	if err := save(env, rel, []byte(changed)); err != nil {
 		return Result{}, err
 	}
 	from, excerpt := difference(string(text), changed)
 	return Result{Text: fmt.Sprintf("changed %s (%s); it now reads from line %d:\n%s", rel, what, from, excerpt), Data: data(describe(rel, []byte(changed), false))}, nil
+}
+
+// at says where something is wrong.
+func at(rel string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", rel, err)
 }

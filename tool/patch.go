@@ -14,7 +14,7 @@ type patchInput struct {
 
 // NewPatch returns what applies diffs.
 func NewPatch() Tool {
-	return define("patch", "Applies a unified diff to one file that was read before and has not changed since, or makes a file from a diff against /dev/null. All hunks are applied, or none if one does not fit.", planPatch, runPatch)
+	return checked[patchInput]{define("patch", "Applies a unified diff to one file that was read before and has not changed since, or makes a file from a diff against /dev/null. All hunks are applied, or none if one does not fit.", planPatch, runPatch), checkPatch}
 }
 
 // target is the file that a patch changes.
@@ -44,6 +44,27 @@ func planPatch(env *Env, in *patchInput) (Plan, error) {
 	return changes(rel, fmt.Sprintf("apply %d changes to", len(d.hunks))), nil
 }
 
+// makes reports whether a diff makes a file that is not there.
+func makes(env *Env, rel string, d diff) bool {
+	_, err := fs.Stat(env.Workspace, rel)
+	return errors.Is(err, fs.ErrNotExist) && len(d.hunks) == 1 && len(d.hunks[0].old) == 0
+}
+
+func checkPatch(env *Env, in *patchInput) error {
+	name, d, err := in.target()
+	if err != nil {
+		return err
+	}
+	rel, err := find(env, name)
+	if err != nil || makes(env, rel, d) {
+		return err
+	}
+	return checkChange(env, name, func(text string) error {
+		_, err := d.apply(text)
+		return err
+	})
+}
+
 func runPatch(ctx context.Context, env *Env, in *patchInput) (Result, error) {
 	name, d, err := in.target()
 	if err != nil {
@@ -53,7 +74,7 @@ func runPatch(ctx context.Context, env *Env, in *patchInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := fs.Stat(env.Workspace, rel); errors.Is(err, fs.ErrNotExist) && len(d.hunks) == 1 && len(d.hunks[0].old) == 0 {
+	if makes(env, rel, d) {
 		d.hunks[0].at = 0
 		text, err := d.apply("")
 		if err != nil {

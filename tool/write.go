@@ -15,14 +15,14 @@ type writeInput struct {
 
 // NewWrite returns what makes files and replaces them.
 func NewWrite() Tool {
-	return define("write", "Makes a file, or replaces all of its content. A file that exists must have been read before, and not have changed since. To change a part of a file use edit.",
+	return checked[writeInput]{define("write", "Makes a file, or replaces all of its content. A file that exists must have been read before, and not have changed since. To change a part of a file use edit.",
 		func(env *Env, in *writeInput) (Plan, error) {
 			rel, err := find(env, in.Path)
 			if err != nil {
 				return Plan{}, err
 			}
 			return changes(rel, fmt.Sprintf("write %s to", counted(len(in.Content), "byte"))), nil
-		}, runWrite)
+		}, runWrite), func(env *Env, in *writeInput) error { return checkWrite(env, in.Path) }}
 }
 
 func runWrite(ctx context.Context, env *Env, in *writeInput) (Result, error) {

@@ -174,6 +174,11 @@ func (r *turn) wave(ctx context.Context, jobs []*job, members []int) error {
 
 // one asks whether a call may run, runs it, and says what came of it.
 func (r *turn) one(ctx context.Context, j *job) error {
+	if c, ok := j.tool.Tool.(tool.Checker); ok {
+		if err := c.Check(r.envOf(j), j.input); err != nil { // nobody is asked about what cannot be done
+			return r.close(ctx, j, failed(err.Error()))
+		}
+	}
 	no, err := r.hook(ctx, occasion{Event: HookBeforeTool, Call: j.id, Tool: j.name, Input: j.input})
 	if err != nil {
 		return err

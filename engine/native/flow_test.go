@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,38 @@ when result "not today"
 			t.Errorf("said %q\n%s", r.said(), r.story())
 		}
 	})
+}
+
+// Nobody is asked about a change that cannot be made; one that can be made once
+// the calls before it have run is.
+func TestNobodyIsAskedAboutWhatCannotBeDone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "anthropic", `
+when step 1
+  call edit {"path":"a.txt","old_string":"one","new_string":"two"}
+  call write {"path":"a.txt","content":"three"}
+when result "was not read" and step 2
+  call read {"path":"a.txt"}
+  call edit {"path":"a.txt","old_string":"nothing like it","new_string":"two"}
+  call edit {"path":"a.txt","old_string":"one","new_string":"two"}
+else
+  say Done.
+`, nil)
+	r.write("a.txt", "one\n")
+	r.configure(harness.Normal)
+	r.do(harness.Submit{Source: harness.FromTurn, Parts: harness.TextPart("change it")})
+	r.answer(harness.Allow, "")
+	r.rest()
+	var got []string
+	for _, o := range all[*harness.ToolOutcome](r) {
+		got = append(got, o.Status)
+	}
+	if want := []string{"error", "error", "ok", "error", "ok"}; !slices.Equal(got, want) {
+		t.Errorf("outcomes %q, want %q\n%s", got, want, r.story())
+	}
+	if q := one[*harness.ApprovalRequired](r); !strings.Contains(string(q.Input), `"one"`) || r.file("a.txt") != "two\n" {
+		t.Errorf("asked about %s, the file has %q", q.Input, r.file("a.txt"))
+	}
 }
 
 // An answer that comes after a restart lets the call run, once.

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"fmt"
 	"strings"
 
 	"harness/model"
@@ -101,6 +102,11 @@ func (p *parser) clause(c string) {
 	}
 	for range times {
 		p.add(made...)
+		if times > 2 && len(made) == 1 && made[0].kind == run { // the same call again and again looks like going in circles
+			last := &p.steps[len(p.steps)-1]
+			last.text = fmt.Sprintf("for _ in $(seq %d); do (\n%s\n) done", times, last.text)
+			return
+		}
 	}
 }
 

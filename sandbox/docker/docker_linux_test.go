@@ -89,7 +89,7 @@ const image = "localhost/harness-test"
 
 func TestSandbox(t *testing.T) {
 	client := engine(t)
-	sandboxtest.Suite{Rounds: 4, Open: func(_ testing.TB, probe string) harness.Sandbox {
+	sandboxtest.Suite{Rounds: 20, Open: func(_ testing.TB, probe string) harness.Sandbox {
 		return docker.New(&docker.Options{Command: client, Image: image, Shim: probe})
 	}}.Test(t)
 }
