@@ -56,11 +56,15 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	approve := f.String("approve", "ask", "what to do when the agent needs permission (`HOW`): ask, never or all")
 	asJSON := f.Bool("json", false, "print the notifications of the protocol, one a line, instead")
 	thread := f.String("thread", "", "go on with this `THREAD` instead of a new one")
+	retries := f.Int("retries", 0, "how often a new thread tries a turn again that failed in a way that may pass, or was cut off (`N`)")
 	if err := f.parse(args, 1, -1); err != nil {
 		return err
 	}
 	if !slices.Contains([]string{"ask", "never", "all"}, *approve) {
 		return f.mistake(fmt.Sprintf("--approve %q is not one of ask, never, all", *approve))
+	}
+	if *retries < 0 || *retries > harness.MaxRetries {
+		return f.mistake(fmt.Sprintf("--retries %d is not between 0 and %d", *retries, harness.MaxRetries))
 	}
 	dir, err := directory(*b.cwd)
 	if err != nil {
@@ -80,11 +84,11 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	d := newDesk(p, *asJSON)
 	defer d.close()
 	ctx = context.WithoutCancel(ctx) // signals are ours to deal with
-	pe, err := b.start(ctx, "approve", "json", "thread")
+	pe, err := b.start(ctx, "approve", "json", "thread", "retries")
 	if err != nil {
 		return err
 	}
-	r := &runner{p: p, desk: d, talk: newTalk(pe, d.t), json: *asJSON, prompt: prompt, dir: dir, approve: *approve, keeps: *b.store != "memory"}
+	r := &runner{p: p, desk: d, talk: newTalk(pe, d.t), json: *asJSON, prompt: prompt, dir: dir, approve: *approve, retries: *retries, keeps: *b.store != "memory"}
 	r.thread, r.answer = *thread, r.permit
 	code, err := r.run(ctx)
 	pe.close(r.hurry)
@@ -110,6 +114,7 @@ type runner struct {
 	dir     string
 	keeps   bool // the thread can be gone on with
 	approve string
+	retries int
 	mineID  string // of the turn
 	stopped bool   // Ctrl-C was pressed
 	hurry   bool   // twice
@@ -167,7 +172,11 @@ func (r *runner) initialized(_ json.RawMessage, f *fault) {
 		r.start()
 		return
 	}
-	r.call("thread.create", map[string]any{"directory": r.dir}, r.then(func(result json.RawMessage) {
+	asked := map[string]any{"directory": r.dir}
+	if r.retries > 0 {
+		asked["maxRetries"] = r.retries
+	}
+	r.call("thread.create", asked, r.then(func(result json.RawMessage) {
 		var made struct{ Thread struct{ ThreadID string } }
 		if r.failed = json.Unmarshal(result, &made); r.failed == nil {
 			r.thread = made.Thread.ThreadID

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,6 +45,23 @@ func TestRunInAPipe(t *testing.T) {
 	}
 }
 
+// What a new thread may try again is in its log from the beginning.
+func TestRunSaysHowOftenATurnIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if o := finish(t, running(t, dir, "--retries", "2", "hello")); o.code != 0 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, ".harness/threads/*/events.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("%q, %v", logs, err)
+	}
+	text, err := os.ReadFile(logs[0])
+	if first, _, _ := strings.Cut(string(text), "\n"); err != nil || !strings.Contains(first, `"max_retries":2`) {
+		t.Errorf("the log begins with %s, %v", first, err)
+	}
+}
+
 func TestTheExitCodeSaysHowTheTurnEnded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -58,6 +76,7 @@ func TestTheExitCodeSaysHowTheTurnEnded(t *testing.T) {
 		{"no prompt", nil, 2, []string{"an argument is missing", "harness run --help"}},
 		{"empty prompt", []string{" "}, 2, []string{"the prompt is empty"}},
 		{"wrong word", []string{"--approve", "maybe", "x"}, 2, []string{`--approve "maybe" is not one of ask, never, all`}},
+		{"too often", []string{"--retries", "101", "x"}, 2, []string{"--retries 101 is not between 0 and 100"}},
 		{"no directory", []string{"--cwd", "nowhere", "x"}, 1, []string{"--cwd", "nowhere"}},
 		{"no engine", []string{"--engine", "magic", "x"}, 1, []string{`harness run: --engine magic: unknown kind "magic"`}},
 		{"no store", []string{"--store", "magic", "x"}, 1, []string{`unknown kind "magic"`}},

@@ -213,6 +213,7 @@ export interface ThreadConfigureParams {
 export interface ThreadCreateParams {
   title?: string;
   directory?: string;
+  maxRetries?: number;
 }
 
 export interface ThreadCreated {

@@ -27,6 +27,8 @@ type (
 	threadCreateParams struct {
 		Title     string `json:"title" rule:"max=1024"`
 		Directory string `json:"directory" rule:"max=4096"`
+		// MaxRetries is how often a turn is tried again that failed in a way that may pass.
+		MaxRetries *int64 `json:"maxRetries" rule:"min=0 max=100"`
 	}
 	threadForkParams struct {
 		ThreadID harness.SessionID `json:"threadId" rule:"required id"`

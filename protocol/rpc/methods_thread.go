@@ -11,7 +11,11 @@ import (
 )
 
 func (c *conn) threadCreate(ctx context.Context, x *exchange, p *threadCreateParams) (threadResult, error) {
-	id, err := c.k.Create(ctx, harness.NewSession{User: c.opts.User, Title: p.Title, Directory: p.Directory})
+	n := harness.NewSession{User: c.opts.User, Title: p.Title, Directory: p.Directory}
+	if p.MaxRetries != nil {
+		n.MaxRetries = new(int(*p.MaxRetries))
+	}
+	id, err := c.k.Create(ctx, n)
 	if err != nil {
 		return threadResult{}, err
 	}
