@@ -22,7 +22,30 @@ type Follower interface {
 	// events once for all of them; one that falls behind reads for itself and
 	// holds nobody up.
 	Follow(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
+
+	// OnMove calls f once, soon after the log of id no longer ends at seen; 0 is
+	// a session without a log. It costs no goroutine, so that many can wait for
+	// sessions that sleep. f must not block and may be called before OnMove
+	// returns. After stop it is not called any more, unless it is being called.
+	OnMove(ctx context.Context, id SessionID, seen Seq, f func()) (stop func())
 }
+
+// Bells is an optional power of a store: news for every process that shares it.
+type Bells interface {
+	// Hang returns a bell that is rung soon after another process has done
+	// something about a topic, and now and then for nothing: it is only worth
+	// looking. It has room for one ring. away takes it down.
+	Hang(about Topic) (bell <-chan struct{}, away func())
+}
+
+// Topic is what a bell is about.
+type Topic string
+
+// The topics.
+const (
+	AboutRules   Topic = "rules"   // a rule was made or revoked
+	AboutOrphans Topic = "orphans" // an owner has left what it had
+)
 
 // Leaser is an optional power of a store: which process runs which session. A
 // lease only decides who tries. What fences is the log's end: an owner that is
@@ -40,7 +63,7 @@ type Leaser interface {
 	// more, stops whatever it runs, and joins again under another name.
 	Beat(ctx context.Context, owner string) error
 
-	// Leave releases everything that owner has, at once, and ends it.
+	// Leave ends owner, at once: what it did not release is orphaned.
 	Leave(ctx context.Context, owner string) error
 
 	// Claim gives a session to owner if nobody has it or if whoever has it is
@@ -53,7 +76,9 @@ type Leaser interface {
 	// happens.
 	Release(ctx context.Context, l Lease) error
 
-	// Orphans yields the leases whose owners are dead, for whoever takes over.
+	// Orphans yields what is for whoever takes over: the leases whose owners are
+	// dead, and sessions that an order waits for and that nobody has, with no
+	// owner.
 	Orphans(ctx context.Context) iter.Seq2[Lease, error]
 }
 

@@ -1,6 +1,15 @@
 package postgres
 
-import "sync"
+import (
+	"sync"
+
+	"harness"
+)
+
+// Hang implements [harness.Bells].
+func (s *Store) Hang(about harness.Topic) (bell <-chan struct{}, away func()) {
+	return s.await(aboutNews + string(about))
+}
 
 // bells wake those who wait for something in the database. A ring says only
 // that it is worth looking.

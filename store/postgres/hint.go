@@ -30,6 +30,7 @@ const (
 	aboutLog    = "l " // a log has a new end, or none
 	aboutOrders = "i " // a session has a new order
 	aboutAnswer = "a " // an order of a session was answered
+	aboutNews   = "n " // a topic of [harness.Bells]
 )
 
 // everything is the notification of more than fits into one.
@@ -100,4 +101,10 @@ func (s *Store) removed(id harness.SessionID) {
 	s.appended(id, 0)
 	s.bells.ring(aboutAnswer + string(id)) // whoever waits for one
 	s.hints.add(aboutAnswer, id, 0)
+}
+
+// announce rings the bells of a topic, here and elsewhere.
+func (s *Store) announce(about harness.Topic) {
+	s.bells.ring(aboutNews + string(about))
+	s.hints.add(aboutNews, harness.SessionID(about), 0)
 }

@@ -47,18 +47,16 @@ func (s *Store) Beat(ctx context.Context, owner string) error {
 	return nil
 }
 
-// Leave implements [harness.Leaser]. The owner's row goes first out of life, so
-// that no claim of its own comes after.
+// Leave implements [harness.Leaser].
 func (s *Store) Leave(ctx context.Context, owner string) error {
 	err := s.transact(ctx, func(tx pgx.Tx) error {
-		b := &pgx.Batch{}
-		b.Queue("UPDATE owners SET dead = true WHERE name = $1", word(owner))
-		b.Queue("DELETE FROM leases WHERE owner = $1", word(owner))
-		return tx.SendBatch(ctx, b).Close()
+		_, err := tx.Exec(ctx, "UPDATE owners SET dead = true WHERE name = $1", word(owner))
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("leave as %s: %w", owner, err)
 	}
+	s.announce(harness.AboutOrphans)
 	return nil
 }
 
@@ -156,7 +154,10 @@ func (s *Store) Orphans(ctx context.Context) iter.Seq2[harness.Lease, error] {
 func (s *Store) orphans(ctx context.Context, after string) (page []harness.Lease, err error) {
 	err = s.query(ctx, func(q querier) error {
 		rows, err := q.Query(ctx, `SELECT l.session, l.owner, l.epoch FROM leases l JOIN owners o ON o.name = l.owner
-			WHERE (o.dead OR o.expires <= clock_timestamp()) AND l.session > $1 ORDER BY l.session LIMIT $2`, after, pageRows)
+			WHERE (o.dead OR o.expires <= clock_timestamp()) AND l.session > $1
+			UNION
+			SELECT o.session, '', 0 FROM orders o WHERE o.answered IS NULL AND o.session > $1 AND NOT EXISTS (SELECT FROM leases l WHERE l.session = o.session)
+			ORDER BY session LIMIT $2`, after, pageRows)
 		if err != nil {
 			return err
 		}

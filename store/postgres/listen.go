@@ -111,14 +111,18 @@ func cutLast(s string) (before, after string, found bool) {
 // its log ends at head; 0 is a log that is gone.
 func (s *Store) hear(id harness.SessionID, head harness.Seq) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if f := s.feeds[id]; f != nil && (head == 0 || head > harness.Seq(f.seen.Load())) {
 		ring(f.bell)
+	}
+	moved := s.movedLocked(id, head)
+	s.mu.Unlock()
+	for _, m := range moved {
+		m.f()
 	}
 }
 
 // sweep looks for everything that a lost hint could have been about: one query
-// for all logs that are followed here, and none if there are none.
+// for all logs that somebody here waits for, and none if there are none.
 func (s *Store) sweep(ctx context.Context) {
 	var ids []string
 	var numbers, seen []int64
@@ -128,14 +132,19 @@ func (s *Store) sweep(ctx context.Context) {
 			ids, numbers, seen = append(ids, string(id)), append(numbers, n), append(seen, f.seen.Load())
 		}
 	}
+	for id, waiting := range s.moves {
+		for _, m := range waiting { // whichever session has the name
+			ids, numbers, seen = append(ids, string(id)), append(numbers, 0), append(seen, int64(m.seen))
+		}
+	}
 	s.mu.Unlock()
 	s.bells.ringAll()
 	if len(ids) == 0 {
 		return
 	}
-	moved := func(q querier) error {
+	s.query(ctx, func(q querier) error { // the next sweep asks again
 		rows, err := q.Query(ctx, `SELECT h.id, coalesce(s.head, 0) FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS h(id, n, seen)
-			LEFT JOIN sessions s ON s.n = h.n WHERE s.head IS NULL OR s.head > h.seen`, ids, numbers, seen)
+			LEFT JOIN sessions s ON s.id = h.id AND (h.n = 0 OR s.n = h.n) WHERE coalesce(s.head, 0) <> h.seen`, ids, numbers, seen)
 		if err != nil {
 			return err
 		}
@@ -146,6 +155,5 @@ func (s *Store) sweep(ctx context.Context) {
 			return nil
 		})
 		return err
-	}
-	s.query(ctx, moved) // the next sweep asks again
+	})
 }

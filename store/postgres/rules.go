@@ -75,5 +75,6 @@ func (s *Store) RevokeRule(ctx context.Context, id harness.RuleID) error {
 	if err != nil {
 		return fmt.Errorf("revoke %s: %w", id, err)
 	}
+	s.announce(harness.AboutRules)
 	return nil
 }

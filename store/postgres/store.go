@@ -41,6 +41,7 @@ type Store struct {
 	closed    bool
 	listening bool
 	feeds     map[harness.SessionID]*feed
+	moves     map[harness.SessionID][]*move
 }
 
 var errClosed = fmt.Errorf("the store is closed, or only open to look: %w", harness.ErrStorage)
@@ -92,7 +93,7 @@ func connect(ctx context.Context, url string, opts *Options, write bool) (*Store
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
 	s := &Store{
-		config: config.ConnConfig.Copy(), looking: !write, timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed),
+		config: config.ConnConfig.Copy(), looking: !write, timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed), moves: make(map[harness.SessionID][]*move),
 		queue: batch.New[*entry](batch.Bounds{Tasks: 4096, Bytes: 16 << 20}), hints: newHints(), bells: newBells(),
 	}
 	fail := func(err error) (*Store, error) {

@@ -93,6 +93,9 @@ func (w *writer) serve(wave []*task) {
 	for i, t := range wave {
 		if answers[i] == nil {
 			w.store.appended(harness.SessionID(t.Work.id), harness.Seq(t.Work.head))
+			if len(t.Work.rules) > 0 {
+				w.store.announce(harness.AboutRules)
+			}
 		}
 		t.Answer(answers[i])
 	}

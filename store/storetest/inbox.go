@@ -189,3 +189,27 @@ func ordersOfASessionKeepTheirOrder(t testing.TB, n Nodes) {
 		mustAnswer(t, stores[0], mustReceive(t, orders, order("a", fmt.Sprint("k", i)), lease), "done")
 	}
 }
+
+func aSessionThatAnOrderWaitsForIsAnOrphan(t testing.TB, n Nodes) {
+	stores, nodes := joined(t, n, living, living)
+	power[harness.Inbox](t, stores[0])
+	out := send(t, t.Context(), stores[0], order("a", "early"))
+	eventually(t, func() string {
+		if found := orphans(t, nodes[1]); found["a"] != (harness.Lease{Session: "a"}) {
+			return fmt.Sprintf("orphans are %v", found)
+		}
+		return ""
+	})
+	lease := mustClaim(t, nodes[1], "n1", "a")
+	if found := orphans(t, nodes[0]); len(found) > 0 {
+		t.Fatalf("orphans that were claimed: %v", found)
+	}
+	mustAnswer(t, stores[1], mustReceive(t, receiving(t, stores[1], "n1"), order("a", "early"), lease), "done")
+	mustBeAnswered(t, out, "done")
+	if err := nodes[1].Release(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	if found := orphans(t, nodes[0]); len(found) > 0 {
+		t.Fatalf("orphans without an order: %v", found)
+	}
+}

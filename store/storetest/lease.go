@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -168,18 +169,41 @@ func anOwnerThatWakesUpDoesNoHarm(t testing.TB, n Nodes) {
 	mustClaim(t, nodes[0], "n0 again", "b")
 }
 
-func leavingReleasesEverything(t testing.TB, n Nodes) {
-	_, nodes := joined(t, n, living, living)
-	ids := []harness.SessionID{"a", "b", "c"}
-	for _, id := range ids {
-		mustClaim(t, nodes[0], "n0", id)
+// orphans are what somebody may take over, by session.
+func orphans(t testing.TB, l harness.Leaser) map[harness.SessionID]harness.Lease {
+	t.Helper()
+	found := map[harness.SessionID]harness.Lease{}
+	for o, err := range l.Orphans(t.Context()) {
+		if err != nil {
+			t.Fatalf("orphans: %v", err)
+		}
+		found[o.Session] = o
 	}
+	return found
+}
+
+func leavingOrphansEverything(t testing.TB, n Nodes) {
+	_, nodes := joined(t, n, living, living)
+	left := map[harness.SessionID]harness.Lease{}
+	for _, id := range []harness.SessionID{"a", "b", "c"} {
+		left[id] = mustClaim(t, nodes[0], "n0", id)
+	}
+	if err := nodes[0].Release(t.Context(), left["c"]); err != nil {
+		t.Fatal(err)
+	}
+	delete(left, "c")
 	mustClaim(t, nodes[1], "n1", "d")
 	if err := nodes[0].Leave(t.Context(), "n0"); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range ids {
+	if found := orphans(t, nodes[1]); !maps.Equal(found, left) {
+		t.Fatalf("orphans are %v, want %v", found, left)
+	}
+	for id := range left {
 		mustClaim(t, nodes[1], "n1", id)
+	}
+	if found := orphans(t, nodes[1]); len(found) > 0 {
+		t.Fatalf("orphans that were claimed: %v", found)
 	}
 	mustBe(t, nodes[0].Beat(t.Context(), "n0"), harness.ErrConflict, "a heartbeat of who has left")
 	_, err := nodes[0].Claim(t.Context(), "n0", "e")

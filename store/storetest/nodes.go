@@ -37,18 +37,21 @@ var sharedPromises = []sharedPromise{
 	{"FollowOfABranchReadsThrough", followOfABranchReadsThrough},
 	{"ASlowFollowerMissesNothingAndHoldsNobodyUp", aSlowFollowerMissesNothing},
 	{"FollowEndsWithItsContextOrItsSession", followEndsWithItsContextOrItsSession},
+	{"WhoWaitsIsToldOnceThatALogMoves", whoWaitsIsToldOnceThatALogMoves},
+	{"NewsReachEveryNode", newsReachEveryNode},
 
 	{"OfManyClaimantsOneGetsTheSession", ofManyClaimantsOneGetsTheSession},
 	{"ALiveOwnerKeepsItsSessions", aLiveOwnerKeepsItsSessions},
 	{"ADeadOwnersSessionsAreTakenOver", aDeadOwnersSessionsAreTakenOver},
 	{"AnOwnerThatWakesUpDoesNoHarm", anOwnerThatWakesUpDoesNoHarm},
-	{"LeavingReleasesEverything", leavingReleasesEverything},
+	{"LeavingOrphansEverything", leavingOrphansEverything},
 	{"ReleasingAnOldLeaseChangesNothing", releasingAnOldLeaseChangesNothing},
 
 	{"AnOrderIsAnsweredByTheOwner", anOrderIsAnsweredByTheOwner},
 	{"TheSameKeyIsTheSameOrder", theSameKeyIsTheSameOrder},
 	{"AnOrderWaitsForAnOwnerAndOutlivesItsSender", anOrderWaitsForAnOwner},
 	{"AnUnansweredOrderGoesToTheNextOwner", anUnansweredOrderGoesToTheNextOwner},
+	{"ASessionThatAnOrderWaitsForIsAnOrphan", aSessionThatAnOrderWaitsForIsAnOrphan},
 	{"OrdersOfASessionKeepTheirOrder", ordersOfASessionKeepTheirOrder},
 }
 

@@ -88,16 +88,20 @@ var wrongShared = map[string]func(sharedPowers) harness.Store{
 		}
 	}),
 
+	"WhoWaitsIsToldOnceThatALogMoves": func(st sharedPowers) harness.Store { return insistent{st} },
+	"NewsReachEveryNode":              func(st sharedPowers) harness.Store { return deaf{st} },
+
 	"OfManyClaimantsOneGetsTheSession":           func(st sharedPowers) harness.Store { return &generous{sharedPowers: st} },
 	"ALiveOwnerKeepsItsSessions":                 func(st sharedPowers) harness.Store { return nameless{st} },
 	"ADeadOwnersSessionsAreTakenOver":            func(st sharedPowers) harness.Store { return &revived{sharedPowers: st} },
 	"AnOwnerThatWakesUpDoesNoHarm":               func(st sharedPowers) harness.Store { return unfenced{st} },
-	"LeavingReleasesEverything":                  func(st sharedPowers) harness.Store { return &revived{sharedPowers: st, wantLeft: true} },
+	"LeavingOrphansEverything":                   func(st sharedPowers) harness.Store { return &revived{sharedPowers: st, wantLeft: true} },
 	"ReleasingAnOldLeaseChangesNothing":          func(st sharedPowers) harness.Store { return careless{st} },
 	"AnOrderIsAnsweredByTheOwner":                sending(func(o harness.Order, err error) bool { return len(o.Body) > harness.MaxOrder }),
 	"AnOrderWaitsForAnOwnerAndOutlivesItsSender": sending(func(o harness.Order, err error) bool { return o.Key == "early" && errors.Is(err, context.Canceled) }),
 	"TheSameKeyIsTheSameOrder":                   func(st sharedPowers) harness.Store { return agreeing{st, "otherwise"} },
 	"AnUnansweredOrderGoesToTheNextOwner":        func(st sharedPowers) harness.Store { return agreeing{st, "of the old owner"} },
+	"ASessionThatAnOrderWaitsForIsAnOrphan":      func(st sharedPowers) harness.Store { return grasping{st} },
 	"OrdersOfASessionKeepTheirOrder":             func(st sharedPowers) harness.Store { return disorderly{st} },
 }
 
@@ -112,6 +116,38 @@ func followed(f func(sharedPowers, context.Context, harness.SessionID, harness.S
 
 func (f follower) Follow(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Event, error] {
 	return f.f(f.sharedPowers, ctx, id, after)
+}
+
+// insistent tells everything twice.
+type insistent struct{ sharedPowers }
+
+func (i insistent) OnMove(ctx context.Context, id harness.SessionID, seen harness.Seq, f func()) func() {
+	return i.sharedPowers.OnMove(ctx, id, seen, func() {
+		f()
+		f()
+	})
+}
+
+// deaf has bells that lose a ring while nobody looks.
+type deaf struct{ sharedPowers }
+
+func (d deaf) Hang(harness.Topic) (<-chan struct{}, func()) { return make(chan struct{}), func() {} }
+
+// grasping takes a session for an orphan that is not one any more.
+type grasping struct{ sharedPowers }
+
+func (h grasping) Orphans(ctx context.Context) iter.Seq2[harness.Lease, error] {
+	return func(yield func(harness.Lease, error) bool) {
+		var last harness.Lease
+		for l, err := range h.sharedPowers.Orphans(ctx) {
+			if last = l; !yield(l, err) {
+				return
+			}
+		}
+		if _, err := h.sharedPowers.Claim(ctx, "n0", "a"); last.Session == "" && errors.Is(err, harness.ErrLocked) {
+			yield(harness.Lease{Session: "a"}, nil)
+		}
+	}
 }
 
 // generous gives a session to everybody who comes at the same time.

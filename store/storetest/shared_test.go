@@ -19,6 +19,7 @@ type sharedPowers interface {
 	harness.Follower
 	harness.Leaser
 	harness.Inbox
+	harness.Bells
 }
 
 // shared is the simplest such store: nodes of one process on one memory.
@@ -97,6 +98,43 @@ func (s *shared) Follow(ctx context.Context, id harness.SessionID, at harness.Se
 	}
 }
 
+func (s *shared) OnMove(ctx context.Context, id harness.SessionID, seen harness.Seq, f func()) (stop func()) {
+	ctx, stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		for ctx.Err() == nil {
+			changed, head := s.now(), harness.Seq(0)
+			for e := range s.powers.Read(ctx, id, 0) {
+				head = e.Seq
+			}
+			if head != seen && ctx.Err() == nil {
+				f()
+				return
+			}
+			s.wait(ctx, changed)
+		}
+	}()
+	return stop
+}
+
+// Hang rings for nothing whenever anything happens.
+func (s *shared) Hang(harness.Topic) (<-chan struct{}, func()) {
+	bell := make(chan struct{}, 1)
+	ctx, away := context.WithCancel(context.Background())
+	go func() {
+		for changed := s.now(); s.wait(ctx, changed) == nil; changed = s.now() {
+			select {
+			case bell <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return bell, away
+}
+
+func (s *shared) RevokeRule(ctx context.Context, id harness.RuleID) error {
+	return s.change(func() error { return s.powers.RevokeRule(ctx, id) })
+}
+
 func (s *shared) Join(_ context.Context, owner string, ttl time.Duration) error {
 	return s.change(func() error {
 		if _, ok := s.ttls[owner]; ok {
@@ -120,11 +158,6 @@ func (s *shared) Beat(_ context.Context, owner string) error {
 func (s *shared) Leave(_ context.Context, owner string) error {
 	return s.change(func() error {
 		s.dead[owner] = true
-		for id, l := range s.leases {
-			if l.Owner == owner {
-				delete(s.leases, id)
-			}
-		}
 		return nil
 	})
 }
@@ -168,6 +201,11 @@ func (s *shared) Orphans(context.Context) iter.Seq2[harness.Lease, error] {
 		for _, l := range s.leases {
 			if s.gone(l.Owner) {
 				all = append(all, l)
+			}
+		}
+		for _, k := range s.orders {
+			if _, held := s.leases[k.Session]; !held && !k.done {
+				all = append(all, harness.Lease{Session: k.Session})
 			}
 		}
 		s.mu.Unlock()
