@@ -48,10 +48,12 @@ type (
 		Decision Decision
 	}
 	// Configure changes the fields that are set, and the title if there is one.
+	// ClientKey is Cancel's.
 	Configure struct {
-		Patch ConfigPatch
-		Title *string
-		Actor string
+		Patch     ConfigPatch
+		Title     *string
+		ClientKey string
+		Actor     string
 	}
 	// Rewind reverts files to their state at a message: before the turn that the
 	// message belongs to. Named by its own item, a rewind is undone. ClientKey is

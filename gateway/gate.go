@@ -374,6 +374,16 @@ func (g *Gate) Remove(ctx context.Context, id harness.SessionID) error {
 	return err
 }
 
+// Attend is the server's own: somebody watches a session, on this process.
+func (g *Gate) Attend(id harness.SessionID) (leave func()) {
+	if k, ok := g.k.(interface {
+		Attend(harness.SessionID) (leave func())
+	}); ok {
+		return k.Attend(id)
+	}
+	return func() {}
+}
+
 // OnWake is the server's own; what it tells is for nobody but the server.
 func (g *Gate) OnWake(f func(harness.SessionID)) { g.k.OnWake(f) }
 

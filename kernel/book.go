@@ -59,6 +59,41 @@ func (b *book) load(ctx context.Context) (fresh []string, err error) {
 	return fresh, nil
 }
 
+// refresh reads the store again and returns the directories with rules that
+// nobody knew of. Rules that are gone from it do not stand any more.
+func (b *book) refresh(ctx context.Context) (fresh []string, err error) {
+	b.storing.Lock()
+	defer b.storing.Unlock()
+	b.mu.Lock()
+	doubts, known := b.doubts, map[harness.RuleID]bool{} // durable before the store is asked
+	for _, rules := range b.rules {
+		for _, r := range rules {
+			known[r.ID] = true
+		}
+	}
+	b.mu.Unlock()
+	var stored []harness.Rule
+	for r, err := range b.store.Rules(ctx, "") {
+		if err != nil {
+			return nil, fmt.Errorf("load the rules again: %w", err)
+		}
+		stored = append(stored, r)
+		delete(known, r.ID)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for dir, rules := range b.rules {
+		b.rules[dir] = slices.DeleteFunc(slices.Clone(rules), func(r harness.Rule) bool { return known[r.ID] })
+	}
+	for _, r := range stored {
+		if b.insert(r) && !slices.Contains(fresh, r.Directory) {
+			fresh = append(fresh, r.Directory)
+		}
+	}
+	b.loaded = b.doubts == doubts
+	return fresh, nil
+}
+
 func (b *book) status() (loaded bool, doubts int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -257,6 +257,9 @@ func (m *machine) cascade(now time.Time, d harness.Decision, rule harness.RuleID
 }
 
 func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt, error) {
+	if known, ok := m.state.Keyed(c.ClientKey); ok {
+		return known, nil
+	}
 	if err := c.Patch.Check(); err != nil {
 		return harness.Receipt{}, err
 	}
@@ -269,6 +272,7 @@ func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt
 	p := c.Patch
 	change := &harness.SessionState{
 		Title: c.Title, Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt, AgentProfile: p.Agent,
+		ClientKey: c.ClientKey,
 	}
 	if p.PermissionMode != nil {
 		change.ApprovalMode = approvalMode(*p.PermissionMode)

@@ -177,6 +177,10 @@ func (d *dispatcher) look(id harness.SessionID) {
 	if err == nil || harness.AsError(err) == harness.ErrUnavailable {
 		return
 	}
+	if d.k.elsewhere(err) {
+		d.change(func(l *line) { l.forget(id) })
+		return
+	}
 	d.k.log.Error("session not looked after", "session", id, "err", err)
 	d.change(func(l *line) { l.forget(id) })
 }
@@ -192,7 +196,7 @@ func (d *dispatcher) admit(id harness.SessionID) {
 		default:
 			wanted = false
 		}
-		if !errors.Is(err, errNotWaiting) {
+		if !errors.Is(err, errNotWaiting) && !d.k.elsewhere(err) {
 			d.k.log.Error("a session did not take its place", "session", id, "err", err)
 		}
 	}

@@ -64,6 +64,9 @@ type Options struct {
 	// Backoff is how long a background session waits before a turn is tried
 	// again: twice as long after each try. Default 1 s.
 	Backoff time.Duration
+	// Cluster is the other processes on a store that is a Follower. Default: the
+	// store is this kernel's alone.
+	Cluster Cluster
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }
@@ -73,6 +76,7 @@ type Kernel struct {
 	store   harness.Store
 	snaps   harness.Snapshotter // nil if the store has no such power
 	book    *book               // likewise
+	abroad  *abroad             // nil without a cluster
 	engines map[string]harness.Engine
 	opts    Options
 	limits  limits
@@ -89,10 +93,13 @@ type Kernel struct {
 	wg    sync.WaitGroup
 	halt  chan struct{}
 	drain chan struct{}
+	life  context.Context // ends with Close, for what nobody else ends
+	end   context.CancelFunc
 
 	mu       sync.Mutex // guards what follows
 	awake    map[harness.SessionID]*session
 	sleepers map[harness.SessionID]*sleeper
+	term     chan struct{} // closed to end the sessions of this term; see StepDown
 	draining bool
 	closed   bool
 }
@@ -123,6 +130,11 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 		drain:    make(chan struct{}),
 		awake:    make(map[harness.SessionID]*session),
 		sleepers: make(map[harness.SessionID]*sleeper),
+		term:     make(chan struct{}),
+	}
+	k.life, k.end = context.WithCancel(context.Background())
+	if f, ok := st.(harness.Follower); ok && o.Cluster != nil {
+		k.abroad = newAbroad(k, f)
 	}
 	k.queue = newDispatcher(k, o.Concurrency)
 	k.snaps, _ = st.(harness.Snapshotter)
@@ -226,7 +238,16 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	c.Summary = st.Summary()
 	c.Summary.Score = diagnosis.Score()
 	c.Summary.Grade = string(health.GradeOf(c.Summary.Score))
+	release := func() {}
+	if len(n.Prompt) > 0 { // it waits in the line of this process
+		if release, err = k.claim(ctx, id); k.elsewhere(err) {
+			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
+		} else if err != nil {
+			return "", fmt.Errorf("create %s: %w", id, err)
+		}
+	}
 	if err := k.store.Append(ctx, c); err != nil {
+		release()
 		if harness.AsError(err) == harness.ErrConflict {
 			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
 		}
@@ -238,9 +259,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 
 // Do carries out a command and returns when its effect is durable.
 func (k *Kernel) Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error) {
-	receipt, err := k.do(ctx, id, k.heard(cmd))
-	if _, ok := cmd.(harness.Rewind); ok && err == nil {
-		return k.rewound(ctx, id, receipt)
+	receipt, err := k.DoHere(ctx, id, cmd)
+	if k.elsewhere(err) {
+		return k.opts.Cluster.Do(ctx, id, k.heard(cmd))
 	}
 	return receipt, err
 }

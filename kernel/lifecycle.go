@@ -25,13 +25,13 @@ func (k *Kernel) Recover(ctx context.Context) (int, error) {
 			return n, fmt.Errorf("recover: %w", err)
 		}
 		n++
-		if k.queue.recover(sum) {
+		if k.opts.Cluster == nil && k.queue.recover(sum) {
 			continue
 		}
 		atOnce <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-atOnce }()
-			if _, err := k.wake(ctx, sum.Session); err != nil {
+			if err := k.Adopt(ctx, sum.Session); err != nil && !k.elsewhere(err) {
 				k.log.Error("session not recovered", "session", sum.Session, "err", err)
 			}
 		})
@@ -71,6 +71,8 @@ func (k *Kernel) Close() error {
 	if !k.closed {
 		k.closed = true
 		close(k.halt)
+		close(k.term)
+		k.end()
 	}
 	k.mu.Unlock()
 	k.queue.stop()

@@ -11,6 +11,16 @@ import (
 // a prompt waiting is ErrBusy, one with branches ErrBranched. Whoever wants the
 // session meanwhile waits and finds that there is none.
 func (k *Kernel) Remove(ctx context.Context, id harness.SessionID) error {
+	err := k.RemoveHere(ctx, id)
+	if k.elsewhere(err) {
+		return k.opts.Cluster.Remove(ctx, id)
+	}
+	return err
+}
+
+// RemoveHere is Remove, except that a session which another process runs is
+// ErrLocked.
+func (k *Kernel) RemoveHere(ctx context.Context, id harness.SessionID) error {
 	store, ok := k.store.(harness.Remover)
 	if !ok {
 		return fmt.Errorf("this store keeps sessions for ever: %w", harness.ErrUnsupported)
@@ -25,6 +35,11 @@ func (k *Kernel) Remove(ctx context.Context, id harness.SessionID) error {
 		close(hole.loaded)
 		close(hole.done)
 	}()
+	release, err := k.claim(ctx, id)
+	defer release()
+	if err != nil {
+		return err
+	}
 	directory := ""
 	for sum, err := range k.store.List(ctx, harness.Filter{Session: id, Limit: 1}) {
 		if err != nil {

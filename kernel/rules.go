@@ -90,6 +90,7 @@ func (k *Kernel) release(ctx context.Context, directory string) {
 			switch {
 			case k.isClosed():
 				return
+			case k.elsewhere(err): // whoever runs it is told, too
 			case err != nil:
 				k.log.Error("session not released", "session", sum.Session, "err", err)
 			}

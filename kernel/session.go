@@ -25,11 +25,12 @@ type session struct {
 	saved    chan saved         // it was saved; size 1, likewise
 	away     chan chan error    // Kernel.Remove: end if nothing is under way
 	drain    chan struct{}      // closed by Kernel.Drain
-	halt     chan struct{}      // closed by Kernel.Close: end now
+	halt     chan struct{}      // closed by Kernel.Close and StepDown: end now
 	done     chan struct{}      // closed when the session has ended
 	rung     chan struct{}      // there are other rules; size 1, one ring is as good as many
 	loaded   chan struct{}      // closed when tail and m are there, or err
 	err      error              // why it could not be loaded
+	release  func()             // gives up the claim of it
 	failed   error              // why it ended in the middle; set before the tail closes
 	tail     *tail              // set before loaded
 	origin   *harness.State     // what it woke with; set before loaded and never changed
@@ -40,6 +41,7 @@ type session struct {
 	save     saving
 	filing   filing
 	hushed   bool          // the engine was told to stop
+	taken    bool          // another process has gone on with it
 	mail     *mail         // from the sessions below
 	told     harness.Tally // to the one above
 	settling bool
@@ -49,7 +51,7 @@ type session struct {
 // run owns the session from load to end.
 func (s *session) run(ctx context.Context) {
 	defer close(s.done)
-	state, kept, err := s.k.load(ctx, s.id, 0)
+	state, kept, err := s.claimed(ctx)
 	if err != nil {
 		s.err = err
 		s.k.forget(s)
@@ -72,9 +74,23 @@ func (s *session) run(ctx context.Context) {
 	s.carryOut(ctx, s.m.step(time.Now(), recovered{alive: s.survives(ctx)}))
 	s.loop(ctx)
 	s.settle()
-	if s.failed != nil || len(s.rung) > 0 {
+	switch {
+	case s.taken:
+		s.k.regain(s.id)
+	case s.failed != nil || len(s.rung) > 0:
 		s.k.later(s.id)
 	}
+}
+
+// claimed is the stored state of a session that is ours.
+func (s *session) claimed(ctx context.Context) (state *harness.State, kept harness.Seq, err error) {
+	if s.release, err = s.k.claim(ctx, s.id); err != nil {
+		return nil, 0, err
+	}
+	if state, kept, err = s.k.load(ctx, s.id, 0); err != nil {
+		s.release()
+	}
+	return state, kept, err
 }
 
 // loop feeds the machine until the session has nothing to do, or must end.
@@ -227,6 +243,7 @@ func (s *session) settle() {
 		s.carryOut(ctx, s.m.step(time.Now(), in))
 	}
 	s.saveLast(ctx)
+	s.letGo()
 	s.k.forget(s)
 	if s.m.state.Queues() {
 		s.k.queue.change(func(l *line) { l.asleep(s.id) })
@@ -305,6 +322,10 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 		case rewind:
 			s.file(ctx, rewindFor, func(ctx context.Context) input { return s.rewind(ctx, e.cmd) })
 		case die:
+			if s.taken = s.k.lost(e.err); s.taken { // its watchers find it where it goes on
+				s.log.Warn("another process has gone on with the session", "err", e.err)
+				break
+			}
 			s.failed = e.err
 			s.log.Error("session ended", "err", e.err)
 		}

@@ -95,6 +95,13 @@ func (t *tail) after(seq harness.Seq) ([]harness.Event, <-chan struct{}, tailed)
 	return nil, t.more, tailWait
 }
 
+// changes is closed at the next announce; closed says that there will be none.
+func (t *tail) changes() (more <-chan struct{}, closed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.more, t.closed
+}
+
 // last is where the log ends.
 func (t *tail) last() harness.Seq {
 	t.mu.Lock()

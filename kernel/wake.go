@@ -49,7 +49,7 @@ func (k *Kernel) wakeOnce(ctx context.Context, id harness.SessionID) (*session, 
 			k: k, id: id, log: k.log.With("session", id),
 			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
 			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
-			drain: k.drain, halt: k.halt, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
+			drain: k.drain, halt: k.term, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
 			filing: filing{done: make(chan input, 1)}, mail: newMail(),
 		}
 		k.awake[id] = s
@@ -72,6 +72,9 @@ func (k *Kernel) woke(id harness.SessionID) {
 		delete(k.sleepers, id)
 	}
 	k.mu.Unlock()
+	if k.abroad != nil {
+		k.abroad.woke(id)
+	}
 	for _, f := range k.onWake {
 		f(id)
 	}
@@ -144,7 +147,7 @@ func (k *Kernel) later(id harness.SessionID) {
 		case <-k.halt:
 			return
 		}
-		if _, err := k.wake(context.Background(), id); err != nil {
+		if _, err := k.wake(context.Background(), id); err != nil && !k.elsewhere(err) {
 			k.log.Error("session not woken again", "session", id, "err", err)
 		}
 	})

@@ -25,6 +25,7 @@ func (k *Kernel) Watch(ctx context.Context, id harness.SessionID, after harness.
 func (k *Kernel) watchOnce(ctx context.Context, id harness.SessionID, after *harness.Seq, yield func(harness.Update, error) bool) bool {
 	woken, leave := k.sleeper(id) // before we look, so that no wake is missed
 	defer leave()
+	defer k.Attend(id)()
 	for up, err := range k.WatchAwake(ctx, id, *after) {
 		if err != nil {
 			yield(harness.Update{}, err)
@@ -63,6 +64,10 @@ func end(up harness.Update, after harness.Seq) harness.Seq {
 // not its end, and does not wake it.
 func (k *Kernel) WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error] {
 	return func(yield func(harness.Update, error) bool) {
+		if k.abroad != nil {
+			k.abroad.watch(ctx, id, after, yield)
+			return
+		}
 		for {
 			s, err := k.awakeOr(ctx, id, after, yield)
 			if err != nil {

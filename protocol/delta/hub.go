@@ -25,6 +25,12 @@ type sessions interface {
 	OnShow(f func(harness.SessionID, []harness.Event))
 }
 
+// attended is a server whose sessions may go on elsewhere: it is told which of
+// them have watchers here.
+type attended interface {
+	Attend(id harness.SessionID) (leave func())
+}
+
 // gate is a server that tells callers apart.
 type gate interface {
 	// User is the user that the caller works for, if it may be the one that a
@@ -156,6 +162,9 @@ func (h *Hub) open(id harness.SessionID, w *watcher) *room {
 		r := h.rooms[id]
 		if r == nil {
 			r = &room{hub: h, id: id}
+			if k, ok := h.k.(attended); ok {
+				r.leave = k.Attend(id)
+			}
 			if w.window == 0 { // an awake session may still know what came after it
 				r.seq, r.woken = w.since, true
 			}

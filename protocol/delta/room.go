@@ -28,6 +28,8 @@ type room struct {
 	cancel   context.CancelFunc
 	caught   chan struct{} // while somebody is in catchUp: closed when it is done
 	gone     bool          // not the hub's any more
+
+	leave func() // nobody watches any more; nil if nobody asks; never changed
 }
 
 // show is what a room needs only while its session is awake.
@@ -102,6 +104,9 @@ func (r *room) end(ctx context.Context) bool {
 // close takes an empty room from the hub. mu is held.
 func (r *room) close() {
 	r.gone = true
+	if r.leave != nil {
+		r.leave()
+	}
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
 	delete(r.hub.rooms, r.id)

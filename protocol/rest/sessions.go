@@ -22,6 +22,12 @@ type sessions interface {
 	Revoke(ctx context.Context, id harness.RuleID) error
 }
 
+// attended is a server whose sessions may go on elsewhere: it is told which of
+// them have watchers here.
+type attended interface {
+	Attend(id harness.SessionID) (leave func())
+}
+
 // remover is a server that can forget a session.
 type remover interface {
 	Remove(ctx context.Context, id harness.SessionID) error

@@ -172,6 +172,9 @@ func (f *feeds) open(id harness.SessionID, sum harness.Summary) *room {
 		if r == nil {
 			id = harness.SessionID(strings.Clone(string(id))) // else it would keep the whole request line
 			r = &room{f: f, id: id, end: sum.Seq}
+			if k, ok := f.k.(attended); ok {
+				r.leave = k.Attend(id)
+			}
 			f.rooms[id] = r
 		}
 		f.mu.Unlock()
