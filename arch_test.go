@@ -31,6 +31,9 @@ var mayImport = map[string][]string{
 	"archive/claude":     {".", "archive/transcript"},
 	"archive/codex":      {".", "archive/transcript"},
 
+	// One of several processes on a store; the kernel knows it by what it needs of it.
+	"node": {".", "internal/mint"},
+
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
 	"metrics":  {"."},

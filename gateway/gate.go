@@ -63,6 +63,9 @@ type Options struct {
 	Roots *Roots
 	// Quotas bound each user that is no admin.
 	Quotas Quotas
+	// Shared says that sessions are made and removed by other processes, too: then
+	// nothing is remembered of whose they are.
+	Shared bool
 }
 
 // New makes a gate before k. Sessions are made and removed through the gate
@@ -70,7 +73,7 @@ type Options struct {
 func New(k sessions, opts *Options) *Gate {
 	g := &Gate{k: k, owners: newOwners(), audit: func(Record) {}}
 	if opts != nil {
-		g.roots, g.quotas = opts.Roots, opts.Quotas
+		g.roots, g.quotas, g.owners.none = opts.Roots, opts.Quotas, opts.Shared
 		if opts.Audit != nil {
 			g.audit = opts.Audit
 		}

@@ -16,6 +16,7 @@ const ownerShards = 16 // so that watchers on all cores seldom meet
 // owners remembers whose a session is. An owner never changes while the session
 // exists; forget says that it may have ceased to.
 type owners struct {
+	none   bool // nothing is remembered
 	seed   maphash.Seed
 	shards [ownerShards]ownerShard
 }
@@ -57,7 +58,7 @@ func (o *owners) get(id harness.SessionID) (whose home, epoch uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byID[id]
-	if e == nil {
+	if e == nil || o.none {
 		return home{}, s.epoch, false
 	}
 	if s.newest.next != e {

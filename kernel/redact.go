@@ -55,7 +55,7 @@ func (k *Kernel) heard(cmd harness.Command) harness.Command {
 		c.Decision.Reason, c.Decision.Actor = r.Known(c.Decision.Reason), r.Known(c.Decision.Actor)
 		return c
 	case harness.Configure:
-		c.Title, c.Patch, c.Actor = known(r, c.Title), knownPatch(r, c.Patch), r.Known(c.Actor)
+		c.Title, c.Patch, c.ClientKey, c.Actor = known(r, c.Title), knownPatch(r, c.Patch), r.Known(c.ClientKey), r.Known(c.Actor)
 		return c
 	case harness.Rewind:
 		c.ClientKey, c.Actor = r.Known(c.ClientKey), r.Known(c.Actor)

@@ -60,8 +60,9 @@ func (h *housing) settle(data string, log *slog.Logger, hidden secrets) (err err
 	return err
 }
 
-// reconcile ends the processes of an earlier life that no turn needs.
-func (h *housing) reconcile(ctx context.Context, store harness.Store, eng harness.Engine) error {
+// reconcile ends the processes of an earlier life that no turn needs: all of
+// them if other nodes may have gone on with their turns.
+func (h *housing) reconcile(ctx context.Context, store harness.Store, eng harness.Engine, shared bool) error {
 	busy := map[harness.SessionID]bool{}
 	for sum, err := range store.List(ctx, harness.Filter{Statuses: []harness.Status{harness.Running, harness.AwaitingApproval, harness.Recovering}}) {
 		if err != nil {
@@ -72,7 +73,7 @@ func (h *housing) reconcile(ctx context.Context, store harness.Store, eng harnes
 	if e, ok := eng.(*remoteengine.Engine); ok {
 		e.Tidy()
 	}
-	killed, err := h.book.Reconcile(ctx, func(e custody.Entry) bool { return busy[e.Session] })
+	killed, err := h.book.Reconcile(ctx, func(e custody.Entry) bool { return busy[e.Session] && !shared })
 	for _, e := range killed {
 		h.log.Info("ended a process that no turn needs", "session", e.Session, "role", e.Role, "pid", e.PID)
 	}

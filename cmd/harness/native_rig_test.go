@@ -112,7 +112,7 @@ func (s *nativeServer) say(t *testing.T, id, prompt, decision string) (all []eve
 	}
 }
 
-func streamedEvent(t *testing.T, line string) (e event, ok bool) {
+func streamedEvent(t testing.TB, line string) (e event, ok bool) {
 	t.Helper()
 	data, ok := strings.CutPrefix(line, "data: ")
 	if !ok {

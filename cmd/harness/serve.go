@@ -31,6 +31,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
+	lease := f.lease()
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
 	ruleFile := f.policy()
@@ -90,16 +91,31 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer keep.close()
 	all := map[string]harness.Engine{name: eng}
-	k := kernel.New(store, all, &kernel.Options{
+	nodes, err := among(store, name, *lease, log)
+	if err != nil {
+		return err
+	}
+	opts := &kernel.Options{
 		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
-	})
+	}
+	nodes.join(opts)
+	k := kernel.New(store, all, opts)
+	defer nodes.leave(log)
 	defer k.Close()
-	s := &surface{k: k, engines: all, engine: name, rewinds: keep.trees != nil, shelf: shelf, book: house.book, log: log, secrets: hidden, roots: within, calls: calls, directory: dir, ready: ctx}
+	s := &surface{
+		k: k, nodes: nodes, engines: all, engine: name, shelf: shelf, book: house.book,
+		log: log, secrets: hidden, roots: within, calls: calls, directory: dir,
+		rewinds: keep.trees != nil,
+		ready:   ctx,
+	}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
 	}
 	n := 0
-	if err = house.reconcile(ctx, store, eng); err == nil {
+	if err = nodes.start(ctx, k); err == nil {
+		err = house.reconcile(ctx, store, eng, nodes.Node != nil)
+	}
+	if err == nil {
 		n, err = k.Recover(ctx)
 	}
 	if err != nil {

@@ -26,6 +26,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	store := f.String("store", "", "keep threads in this `STORE` instead: jsonl:DIR, sqlite:PATH or memory")
 	engine := f.engine()
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
+	lease := f.lease()
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	sources, house, shots, ruleFile := f.secrets(), f.housing(), f.snapshots(), f.policy()
 	schema := f.Bool("schema", false, "print the JSON Schema of the protocol and stop")
@@ -88,8 +89,17 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		defer c.Close()
 	}
 	opts.Engine, opts.Files = name, keep.filesOf(eng, name)
+	nodes, err := among(st, name, *lease, log)
+	if err != nil {
+		return err
+	}
+	nodes.join(opts)
 	k := kernel.New(st, map[string]harness.Engine{name: eng}, opts)
+	defer nodes.leave(log)
 	defer k.Close()
+	if err := nodes.start(ctx, k); err != nil {
+		return err
+	}
 	if _, err := k.Recover(ctx); err != nil {
 		return err
 	}

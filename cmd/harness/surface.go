@@ -28,6 +28,7 @@ type surface struct {
 	k         *kernel.Kernel
 	engines   map[string]harness.Engine
 	engine    string // of sessions that name none
+	nodes     cluster
 	shelf     harness.Shelf
 	book      *custody.Book // of processes
 	log       *slog.Logger
@@ -88,7 +89,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	}
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
 	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, BehindProxy: *d.proxy})
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots, Quotas: d.quotas()})
+	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots, Quotas: d.quotas(), Shared: s.nodes.Node != nil})
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (s *surface) routes() {
 	}))
 	s.edge.Handle(gateway.Route{Pattern: "GET /readyz", Public: true}, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
-		ok := s.ready.Err() == nil
+		ok := s.ready.Err() == nil && s.nodes.ready() == nil
 		if !ok {
 			rw.WriteHeader(http.StatusServiceUnavailable)
 		}
