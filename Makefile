@@ -11,7 +11,7 @@ ARGS   ?=
 # TypeScript has its own. npm writes
 # node_modules/.package-lock.json last, so that file is the stamp. Those of
 # bench are peers to compare with, 436 MB of them: only make bench wants them.
-NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -o \( -path '*/testdata/node/package-lock.json' -o -path ./client/ts/package-lock.json \) -print)
+NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -o \( -path '*/testdata/node/package-lock.json' -o -path ./client/ts/package-lock.json -o -path ./console/package-lock.json \) -print)
 NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
 PEERS       := bench/testdata/node/node_modules/.package-lock.json
 
@@ -24,7 +24,7 @@ AGENTS_LOCK := engine/agenttest/testdata/agents/package-lock.json
 AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build deps agents test lint bench long audit
+.PHONY: help run build console deps agents test lint bench long audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ run: build ## build and start the server; HARNESS_* and ARGS="--flag …" are pa
 
 build: ## build bin/harness
 	$(GO) build -o bin/harness ./cmd/harness
+
+console: console/node_modules/.package-lock.json ## build the web console anew, after a change in console/src or client/ts/src
+	$(NPM) run build --prefix console --silent
 
 deps: $(NODE_STAMPS) ## fetch the npm packages the test drivers need
 

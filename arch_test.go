@@ -34,6 +34,10 @@ var mayImport = map[string][]string{
 	// One of several processes on a store; the kernel knows it by what it needs of it.
 	"node": {".", "internal/mint"},
 
+	// The page is files; who may have them is said where it is mounted.
+	"console": {},
+
+	"archive":  {".", "health", "internal/strict"},
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
 	"metrics":  {"."},

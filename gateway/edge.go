@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -119,6 +120,10 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !route.Public || !known { // also what leads nowhere: strangers do not learn where there is something
 		ctx, err := e.enter(r, route)
+		if err != nil && looksAround(r) && harness.AsError(err) == harness.ErrUnauthenticated && e.auth.opts.Logins != nil {
+			http.Redirect(line, r, "/login#next="+url.QueryEscape(r.URL.EscapedPath()), http.StatusSeeOther)
+			return
+		}
 		if err != nil {
 			refuse(line, err)
 			return
@@ -131,6 +136,13 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.mux.ServeHTTP(line, r)
+}
+
+// looksAround reports whether a person wants to see a page, wherever it is: to
+// those the login page says more than a problem does.
+func looksAround(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document" && r.Header.Get("Authorization") == ""
 }
 
 // admit refuses what has no business here, whoever sends it.

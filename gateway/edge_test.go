@@ -288,7 +288,7 @@ func TestOnlyPublicRoutesAnswerStrangers(t *testing.T) {
 			open = append(open, r.Pattern)
 		}
 	}
-	if want := []string{"GET /healthz", "GET /login", "GET /login.js", "POST /login"}; !slices.Equal(open, want) {
+	if want := []string{"GET /healthz", "GET /login", "GET /login.css", "GET /login.js", "POST /login"}; !slices.Equal(open, want) {
 		t.Errorf("open to everybody: %v", open)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // loginFiles are a page that reads the code from behind the # of its own address
 // and sends it home. It takes no address of a server from anywhere.
 //
-//go:embed login.html login.js
+//go:embed login.html login.css login.js
 var loginFiles embed.FS
 
 // maxLoginBody bounds what a login page sends: a code and a path.
@@ -35,6 +35,7 @@ func (l *Logins) Mount(e *Edge) {
 	}
 	// Who logs in is not known yet.
 	e.Handle(Route{Pattern: "GET /login", Public: true}, file("login.html"))
+	e.Handle(Route{Pattern: "GET /login.css", Public: true}, file("login.css"))
 	e.Handle(Route{Pattern: "GET /login.js", Public: true}, file("login.js"))
 	e.Handle(Route{Pattern: "POST /login", Public: true, MaxBody: maxLoginBody}, l.answer(l.exchange(e.auth)))
 	e.Handle(Route{Pattern: "POST /login/code"}, l.answer(l.mint))

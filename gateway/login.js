@@ -1,21 +1,27 @@
 // Exchanges the code behind the # of this page's address for a cookie.
-const say = (text) => { document.getElementById("text").textContent = text; };
+const say = (text, how) => {
+  document.getElementById("text").textContent = text;
+  document.getElementById("how").hidden = !how;
+};
 const given = new URLSearchParams(location.hash.slice(1));
 const code = given.get("code");
+const next = given.get("next") ?? "/";
 history.replaceState(null, "", "/login"); // the code is not for the history
 
+const send = (body) => fetch("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
 async function login() {
-  if (!code) {
-    say("Open the link that the server printed at its start, or run: harness login");
-    return;
-  }
-  const answer = await fetch("/login", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ code, next: given.get("next") ?? "/" }),
-  });
+  if (!code) return enter();
+  const answer = await send({ code, next });
   const body = await answer.json();
   if (answer.ok) location.replace(body.next);
-  else say(body.detail);
+  else say(body.detail, true);
+}
+
+// A link from another site brings no cookie along; this page has it.
+async function enter() {
+  if (!(await fetch("/whoami")).ok) return say("You are not logged in here.", true);
+  const here = new URL(next, location.origin);
+  location.replace(here.origin === location.origin ? here.pathname : "/");
 }
 login().catch(() => say("The server did not answer. Reload to try again."));

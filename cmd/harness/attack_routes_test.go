@@ -48,7 +48,7 @@ func routesOf(t *testing.T, args ...string) []gateway.Route {
 
 // public is every route that may be open: the machine's keepers, and those who
 // are not known yet because they log in.
-var public = []string{"GET /healthz", "GET /login", "GET /login.js", "GET /readyz", "POST /login"}
+var public = []string{"GET /healthz", "GET /login", "GET /login.css", "GET /login.js", "GET /readyz", "POST /login"}
 
 func TestEveryRouteIsClosedButThoseThatMustBeOpen(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		k: k, nodes: nodes, engines: all, engine: name, shelf: shelf, book: house.book,
 		log: log, secrets: hidden, roots: within, calls: calls, directory: dir,
 		rewinds: keep.trees != nil,
+		about:   house.about,
 		ready:   ctx,
 	}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
@@ -145,23 +146,6 @@ func (p *program) welcome(s *surface, w where, engine string, about [][2]string)
 		fmt.Fprintf(p.stdout, "  The script engine plays a demo; it is not a language model. Try the prompts: %s.\n", strings.Join(script.DemoWords(), ", "))
 	}
 }
-
-const welcomeText = `Harness %[1]s
-
-Sessions are served over HTTP, with the token of the data directory:
-
-    curl http://%[2]s/chat/sessions -H "Authorization: Bearer $TOKEN" --json '{}'
-    curl http://%[2]s/chat/sessions/SESSION/turns -H "Authorization: Bearer $TOKEN" --json '{"prompt":"hello"}' -H 'Accept: text/event-stream' -N
-
-GET /openapi.json describes every operation; docs/http.md is a walk through them.
-
-The same sessions are served over WebSocket: connect to
-
-    ws://%[2]s/ws?userId=me
-
-and send {"type":"commands","commands":[{"type":"submit","prompt":"hello"}]}.
-The protocol is described in docs/protocols/websocket.md.
-`
 
 // directory is an existing directory, as an absolute path.
 func directory(path string) (string, error) {

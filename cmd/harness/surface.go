@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/console"
 	"harness/custody"
 	"harness/gateway"
 	"harness/kernel"
@@ -37,6 +39,7 @@ type surface struct {
 	rewinds   bool            // files are kept, and can be taken back
 	calls     *ruleSource     // which calls may run
 	directory string          // of sessions that name none
+	about     [][2]string     // what else there is to say of it
 	ready     context.Context // the server takes new work until it ends
 
 	url, login string
@@ -44,6 +47,7 @@ type surface struct {
 	edge       *gateway.Edge
 	hub        *delta.Hub
 	api        *rest.Server
+	page       *console.Handler
 	lines      *lines
 	meter      *metrics.Meter
 	srv        *http.Server
@@ -105,6 +109,9 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return got, err
 	}})
 	if err != nil {
+		return err
+	}
+	if s.page, err = console.New(); err != nil {
 		return err
 	}
 	s.lines = newLines(ctx, gate, s.log)
@@ -231,7 +238,10 @@ func (s *surface) routes() {
 	}
 	s.edge.Handle(gateway.Route{Pattern: "GET /metrics", Needs: []gateway.Action{gateway.Inspect}}, s.meter)
 	s.edge.Handle(gateway.Route{Pattern: "/"}, s.api)
-	s.edge.Handle(gateway.Route{Pattern: "GET /{$}"}, http.HandlerFunc(welcomePage))
+	s.edge.Handle(gateway.Route{Pattern: "GET /about"}, http.HandlerFunc(s.tellAbout))
+	for _, pattern := range append(console.Pages(), console.Files) {
+		s.edge.Handle(gateway.Route{Pattern: pattern}, s.page)
+	}
 	// Those who look after a machine are not its users: they learn that the
 	// server is there, and nothing else.
 	s.edge.Handle(gateway.Route{Pattern: "GET /healthz", Public: true}, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -252,9 +262,10 @@ func (s *surface) routes() {
 	}))
 }
 
-func welcomePage(rw http.ResponseWriter, r *http.Request) {
-	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintf(rw, welcomeText, release, r.Host)
+// tellAbout says which server this is, for people: what the welcome says.
+func (s *surface) tellAbout(rw http.ResponseWriter, _ *http.Request) {
+	rw.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(rw).Encode(map[string]any{"version": release, "engine": s.engine, "directory": s.directory, "facts": append([][2]string{}, s.about...)}) // a browser that is gone needs none
 }
 
 // run serves until ctx ends or serving fails. Then turns get a while to end

@@ -88,6 +88,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request, p *onSession, _ 
 		return err
 	}
 	s.feeds.look(p.ID)
+	s.lobby.changed(p.ID, activity{})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -21,6 +21,9 @@ var routes = []route{
 	raw("GET", "/chat/sessions/{id}/events/stream", "streamChatEvents", "The events of a chat session, past and to come.", streamed, (*Server).streamChat, harness.ErrNotFound),
 
 	get("/sessions", "listSessions", "Sessions of every kind, newest update first.", (*Server).listSessions),
+	raw("GET", "/sessions/stream", "streamSessions", "The list of sessions, and every change of it.", []answer{
+		{http.StatusOK, mediaEvents, nil, "session: a row, with its activity; ready: those of the beginning were told; gone: one was removed; reset: begin anew; beat: nothing changed"},
+	}, (*Server).streamSessions),
 	raw("POST", "/sessions/import", "importSession", "Take in an archive. Nothing is written unless it is whole.", []answer{
 		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "it is there"},
 	}, (*Server).importSession, harness.ErrExists).reads(mediaLines, "application/x-ndjson"),

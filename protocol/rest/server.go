@@ -45,6 +45,7 @@ type Server struct {
 	opts      Options
 	log       *slog.Logger
 	feeds     *feeds
+	lobby     lobby
 	mux       *http.ServeMux
 	importing chan struct{} // size 1: one archive at a time is in memory
 	openapi   []byte
@@ -67,6 +68,7 @@ func New(k sessions, opts *Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{k: k, opts: o, log: o.Log, feeds: f, mux: http.NewServeMux(), importing: make(chan struct{}, 1), openapi: OpenAPI(o.Version)}
+	k.OnShow(s.lobby.shown)
 	byPath := map[string][]*route{}
 	for i := range routes {
 		byPath[routes[i].path] = append(byPath[routes[i].path], &routes[i])
@@ -87,21 +89,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Clients is how many event streams are open.
-func (s *Server) Clients() int { return s.feeds.srv.Len() }
+func (s *Server) Clients() int { return s.feeds.srv.Len() + int(s.lobby.count.Load()) }
 
 // CloseOf ends the streams that were opened with a credential of this name.
 func (s *Server) CloseOf(name string) {
-	s.feeds.closeIf(func(c *harness.Caller) bool { return c.Name == name })
+	ended := func(c *harness.Caller) bool { return c.Name == name }
+	s.feeds.closeIf(ended)
+	s.lobby.closeIf(ended)
 }
 
 // CloseLogin ends the streams of a browser that was logged out.
 func (s *Server) CloseLogin(login string) {
-	s.feeds.closeIf(func(c *harness.Caller) bool { return c.Login == login })
+	ended := func(c *harness.Caller) bool { return c.Login == login }
+	s.feeds.closeIf(ended)
+	s.lobby.closeIf(ended)
 }
 
 // Shutdown ends every stream and returns when nothing of them runs any more, or
 // ctx is done. Requests that come later are answered with 503.
-func (s *Server) Shutdown(ctx context.Context) error { return s.feeds.shutdown(ctx) }
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.lobby.shutdown()
+	return s.feeds.shutdown(ctx)
+}
 
 // dispatch finds the method among the operations of one path.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*route) {

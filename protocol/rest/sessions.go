@@ -18,6 +18,7 @@ type sessions interface {
 	Watch(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
 	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
 	OnWake(f func(harness.SessionID))
+	OnShow(f func(harness.SessionID, []harness.Event))
 	Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error]
 	Revoke(ctx context.Context, id harness.RuleID) error
 }

@@ -1,0 +1,1 @@
+import{t as e}from"./en.js";var t={...e};export{t as de};

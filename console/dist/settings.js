@@ -1,0 +1,1 @@
+import{G as e,X as t}from"./icons.js";import{D as n}from"./app.js";var r=e();function i(){return(0,r.jsx)(n,{title:t(`nav.settings`)})}export{i as default};

@@ -1,0 +1,190 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+
+import { api, messageOf, type Verdict } from "../data/api";
+import { editsOf } from "../data/edits";
+import { useKeys } from "../data/keys";
+import { commandOf, riskOf, subjectOf } from "../data/risk";
+import { t } from "../i18n";
+import { Button, inputClass } from "../ui/controls";
+import { EditView } from "../ui/diff";
+import * as I from "../ui/icons";
+import { Json } from "../ui/json";
+import { Chip } from "../ui/status";
+import { shortAge, useTick, Waiting } from "../ui/time";
+import { ToolIcon } from "./tool-icon";
+
+export interface Asked {
+  readonly request_id: string;
+  readonly tool_name: string;
+  readonly description?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly input?: unknown;
+  readonly requested_at?: string | undefined;
+  readonly deadline?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+export type Answer = { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session" | "always"; readonly reason?: string };
+
+/** Sends an answer; the first one wins. */
+export function answer(request: string, a: Answer): Promise<unknown> {
+  return api.answer(request, a);
+}
+
+/**
+ * A question that waits: what would be done, how much it can break, and the
+ * answers. Keys work while it is the active one; none approves a high risk.
+ */
+export function ApprovalCard({ asked, active, head, onAnswered }: { readonly asked: Asked; readonly active: boolean; readonly head?: ReactNode; readonly onAnswered?: (a: Answer) => void }): ReactNode {
+  const [mode, setMode] = useState<"ask" | "deny" | "always" | "session" | "sure">("ask");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  const risk = riskOf(asked.tool_name, asked.input);
+  const question = asked.tool_name === "ask_user" || asked.tool_name === "AskUserQuestion";
+  const limit = asked.tool_name === "health_policy";
+  const send = (a: Answer) => {
+    setBusy(true);
+    setError("");
+    answer(asked.request_id, a).then(() => onAnswered?.(a), (e: unknown) => (setError(messageOf(e)), setBusy(false)));
+  };
+  const approve = () => (risk === "high" && mode !== "sure" ? setMode("sure") : send({ decision: "allow" }));
+  useKeys(
+    question
+      ? { n: () => send({ decision: "deny" }) }
+      : {
+          y: () => (risk === "high" ? setMode("sure") : busy ? undefined : send({ decision: "allow" })),
+          n: () => (busy ? undefined : send({ decision: "deny" })),
+          m: () => setMode("deny"),
+          a: () => (risk === "high" || limit ? undefined : setMode("always")),
+          Escape: () => (mode === "ask" ? false : setMode("ask")),
+        },
+    active,
+    "card",
+  );
+  const edge = risk === "high" ? "border-bad" : "border-warn";
+  return (
+    <section aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
+      <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
+        <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
+        <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
+        {head}
+        <span className="flex-1" />
+        {!question && <Chip tone={risk === "high" ? "bad" : risk === "medium" ? "warn" : "ok"}>{t(`risk.${risk}`)}</Chip>}
+        {asked.requested_at !== undefined && <span className="text-xs text-faint">{t("approval.waits")} <Waiting since={asked.requested_at} /></span>}
+        {asked.deadline !== undefined && <Expires at={asked.deadline} />}
+      </header>
+      <div className="max-h-[40dvh] space-y-2 overflow-y-auto px-4 py-2.5" tabIndex={0} role="group" aria-label={t("approval.what")}>
+        <What asked={asked} question={question} />
+        {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {asked.reason}</p>}
+      </div>
+      {error !== "" && <p role="alert" className="mx-4 mb-2 rounded-lg bg-bad-soft px-3 py-1.5 text-sm text-bad">{error}</p>}
+      <footer className="border-t border-line bg-ground px-4 py-2.5">
+        {question ? (
+          <Reply asked={asked} busy={busy} onSend={send} active={active} />
+        ) : mode === "deny" ? (
+          <Say label={t("approval.say")} send={t("approval.deny")} busy={busy} onCancel={() => setMode("ask")} onSend={(reason) => send({ decision: "deny", reason })} />
+        ) : mode === "always" || mode === "session" ? (
+          <Rule asked={asked} scope={mode} busy={busy} onCancel={() => setMode("ask")} onSend={() => send({ decision: "allow", scope: mode })} />
+        ) : mode === "sure" ? (
+          <div className="flex flex-wrap items-center gap-2">
+            <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
+            <Button onClick={() => setMode("ask")}>{t("cancel")}</Button>
+            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })}>{t("approval.sure.yes")}</Button>
+          </div>
+        ) : (
+          <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
+            <Button tone={risk === "high" ? "danger" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? "y" : undefined} className="max-sm:order-2 max-sm:h-12">{limit ? t("approval.continue") : t("approval.approve")}</Button>
+            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
+            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? "a" : undefined} className="max-sm:order-4 max-sm:h-12">{t("approval.always")}</Button>}
+            <span className="flex-1 max-sm:hidden" />
+            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? "n" : undefined} className="max-sm:order-1 max-sm:h-12">{t("approval.deny")}</Button>
+            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? "m" : undefined} className="max-sm:order-3 max-sm:h-12">{t("approval.denyWhy")}</Button>
+          </div>
+        )}
+      </footer>
+    </section>
+  );
+}
+
+function Expires({ at }: { readonly at: string }): ReactNode {
+  const left = useTick((now) => shortAge(Date.parse(at) - now));
+  return <Chip tone="warn">{t("approval.expires", { in: left })}</Chip>;
+}
+
+function What({ asked, question }: { readonly asked: Asked; readonly question: boolean }): ReactNode {
+  const { tool_name: tool, input } = asked;
+  if (question) {
+    const q = input as { readonly question?: string } | undefined;
+    return <p className="text-base whitespace-pre-wrap">{q?.question ?? asked.description}</p>;
+  }
+  const edits = editsOf(tool, input);
+  if (edits.length > 0) return edits.map((e, i) => <EditView key={i} edit={e} />);
+  const command = commandOf(input);
+  if (command !== undefined) return <pre tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">{command}</pre>;
+  const subject = subjectOf(tool, input);
+  return (
+    <>
+      <p className="text-sm [overflow-wrap:anywhere]">{asked.description !== undefined && asked.description !== "" ? asked.description : subject}</p>
+      {input !== undefined && input !== null && <details className="text-xs"><summary className="text-faint">{t("approval.input")}</summary><div className="mt-1 rounded-lg bg-sunken p-2"><Json value={input} /></div></details>}
+    </>
+  );
+}
+
+/** One line of words before an answer goes out. */
+function Say({ label, send, busy, onCancel, onSend }: { readonly label: string; readonly send: string; readonly busy: boolean; readonly onCancel: () => void; readonly onSend: (text: string) => void }): ReactNode {
+  const [text, setText] = useState("");
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  return (
+    <form className="flex flex-wrap items-center gap-2" onSubmit={(e) => (e.preventDefault(), onSend(text))}>
+      <input ref={box} aria-label={label} placeholder={label} value={text} maxLength={4000} onChange={(e) => setText(e.target.value)} onKeyDown={(e) => e.key === "Escape" && onCancel()} className={inputClass + " min-w-40 flex-1"} />
+      <Button onClick={onCancel}>{t("cancel")}</Button>
+      <Button tone="danger" type="submit" disabled={busy}>{send}</Button>
+    </form>
+  );
+}
+
+/** What would be saved, before it is. */
+function Rule({ asked, scope, busy, onCancel, onSend }: { readonly asked: Asked; readonly scope: "session" | "always"; readonly busy: boolean; readonly onCancel: () => void; readonly onSend: () => void }): ReactNode {
+  const [verdict, setVerdict] = useState<Verdict | "unknown">();
+  useEffect(() => {
+    let here = true;
+    api.tryPolicy({ tool: asked.tool_name, input: asked.input, ...(asked.directory !== undefined && { directory: asked.directory }) }).then((v) => here && setVerdict(v), () => here && setVerdict("unknown"));
+    return () => void (here = false);
+  }, [asked]);
+  const pattern = verdict === undefined || verdict === "unknown" ? undefined : verdict.always;
+  return (
+    <div className="space-y-2">
+      <p className="text-sm">
+        {scope === "always" ? t("rule.always") : t("rule.session")}{" "}
+        {verdict === undefined ? <span className="text-faint">…</span> : <code className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">{asked.tool_name}{pattern !== undefined && pattern !== "" ? `: ${pattern}` : ` (${t("rule.every")})`}</code>}
+      </p>
+      <p className="text-xs text-faint">{scope === "always" ? t("rule.where") : t("rule.until")}</p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>{t("cancel")}</Button>
+        <Button tone="primary" disabled={busy || verdict === undefined} onClick={onSend}>{scope === "always" ? t("rule.save") : t("rule.allow")}</Button>
+      </div>
+    </div>
+  );
+}
+
+/** Answers a question of the agent: one of its options, or in other words. */
+function Reply({ asked, busy, active, onSend }: { readonly asked: Asked; readonly busy: boolean; readonly active: boolean; readonly onSend: (a: Answer) => void }): ReactNode {
+  const [text, setText] = useState("");
+  const options = ((asked.input as { readonly options?: readonly { readonly label: string; readonly description?: string }[] } | undefined)?.options ?? []).slice(0, 8);
+  useKeys(Object.fromEntries(options.map((o, i) => [String(i + 1), () => onSend({ decision: "allow", reason: o.label })])), active, "card");
+  return (
+    <div className="space-y-2">
+      {options.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {options.map((o, i) => <Button key={o.label} disabled={busy} title={o.description} onClick={() => onSend({ decision: "allow", reason: o.label })} hotkey={active ? String(i + 1) : undefined}>{o.label}</Button>)}
+        </div>
+      )}
+      <form className="flex flex-wrap gap-2" onSubmit={(e) => (e.preventDefault(), onSend(text.trim() === "" ? { decision: "allow" } : { decision: "allow", reason: text }))}>
+        <input aria-label={t("approval.answer")} placeholder={t("approval.answer")} value={text} maxLength={16000} onChange={(e) => setText(e.target.value)} className={inputClass + " min-w-40 flex-1"} />
+        <Button tone="primary" type="submit" disabled={busy}>{t("approval.reply")}</Button>
+        <Button disabled={busy} onClick={() => onSend({ decision: "deny" })}><I.Close size={13} />{t("approval.decline")}</Button>
+      </form>
+    </div>
+  );
+}

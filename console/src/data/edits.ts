@@ -1,0 +1,107 @@
+/** One change of a file as a call asked for it. */
+export interface Edit {
+  readonly path: string;
+  readonly before: string | undefined; // undefined: not known, all of it is new
+  readonly after: string;
+  readonly patch?: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const text = (v: unknown) => (typeof v === "string" ? v : undefined);
+
+/** The changes that a call asks for, whichever agent's tool it is. */
+export function editsOf(_tool: string, input: unknown): readonly Edit[] {
+  if (typeof input !== "object" || input === null) return [];
+  const i = input as Fields;
+  const patch = text(i["diff"]) ?? text(i["patch"]) ?? (text(i["input"])?.startsWith("*** Begin Patch") ? text(i["input"]) : undefined);
+  const path = text(i["path"]) ?? text(i["file_path"]) ?? text(i["notebook_path"]);
+  if (patch !== undefined) return [{ path: path ?? namedIn(patch) ?? "", before: undefined, after: "", patch }];
+  if (path === undefined) return [];
+  const content = text(i["content"]) ?? text(i["new_source"]);
+  if (content !== undefined) return [{ path, before: undefined, after: content }];
+  const one = (e: Fields): Edit[] => {
+    const before = text(e["old_string"]) ?? text(e["old"]) ?? text(e["oldText"]), after = text(e["new_string"]) ?? text(e["new"]) ?? text(e["newText"]);
+    return before === undefined || after === undefined ? [] : [{ path, before, after }];
+  };
+  return Array.isArray(i["edits"]) ? (i["edits"] as Fields[]).flatMap(one) : one(i);
+}
+
+function namedIn(patch: string): string | undefined {
+  return /^(?:\+\+\+ (?:b\/)?|\*\*\* (?:Update|Add|Delete) File: )(.+)$/m.exec(patch)?.[1];
+}
+
+export interface DiffLine {
+  readonly kind: " " | "+" | "-" | "@";
+  readonly text: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** The most lines of which a shortest difference is looked for. */
+const most = 1200;
+
+/** The lines of an edit: what goes, what comes, what stays. */
+export function linesOf(e: Edit): readonly DiffLine[] {
+  if (e.patch !== undefined) return patchLines(e.patch);
+  const after = split(e.after);
+  if (e.before === undefined) return after.map((text, n) => ({ kind: "+", text, to: n + 1 }));
+  return difference(split(e.before), after);
+}
+
+function split(s: string): string[] {
+  const lines = s.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function patchLines(patch: string): DiffLine[] {
+  let from = 0, to = 0;
+  return split(patch).filter((l) => !/^(---|\+\+\+|diff |index |\*\*\* (Begin|End) Patch)/.test(l)).map((l): DiffLine => {
+    const at = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(l);
+    if (at !== null) {
+      [from, to] = [Number(at[1]), Number(at[2])];
+      return { kind: "@", text: l };
+    }
+    switch (l[0]) {
+      case "+":
+        return { kind: "+", text: l.slice(1), to: to++ };
+      case "-":
+        return { kind: "-", text: l.slice(1), from: from++ };
+      case "@":
+      case "*":
+        return { kind: "@", text: l };
+      default:
+        return { kind: " ", text: l.slice(1), from: from++, to: to++ };
+    }
+  });
+}
+
+/** The longest common lines stay; where that is too much to look for, everything goes and comes. */
+function difference(a: readonly string[], b: readonly string[]): DiffLine[] {
+  let head = 0, tail = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail);
+  const out: DiffLine[] = a.slice(0, head).map((text, i) => ({ kind: " ", text, from: i + 1, to: i + 1 }));
+  let i = 0, j = 0;
+  const gone = () => out.push({ kind: "-", text: x[i]!, from: head + ++i }), come = () => out.push({ kind: "+", text: y[j]!, to: head + ++j });
+  if (x.length * y.length <= most * most) {
+    const w = y.length + 1, table = new Uint16Array((x.length + 1) * w);
+    for (let p = x.length - 1; p >= 0; p--) for (let q = y.length - 1; q >= 0; q--) table[p * w + q] = x[p] === y[q] ? table[(p + 1) * w + q + 1]! + 1 : Math.max(table[(p + 1) * w + q]!, table[p * w + q + 1]!);
+    while (i < x.length && j < y.length) {
+      if (x[i] === y[j]) out.push({ kind: " ", text: x[i]!, from: head + ++i, to: head + ++j });
+      else if (table[(i + 1) * w + j]! >= table[i * w + j + 1]!) gone();
+      else come();
+    }
+  }
+  while (i < x.length) gone();
+  while (j < y.length) come();
+  for (let n = 0; n < tail; n++) out.push({ kind: " ", text: a[a.length - tail + n]!, from: a.length - tail + n + 1, to: b.length - tail + n + 1 });
+  return out;
+}
+
+export function countOf(lines: readonly DiffLine[]): { readonly plus: number; readonly minus: number } {
+  let plus = 0, minus = 0;
+  for (const l of lines) if (l.kind === "+") plus++; else if (l.kind === "-") minus++;
+  return { plus, minus };
+}

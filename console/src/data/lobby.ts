@@ -1,0 +1,186 @@
+import type { Session } from "./api";
+import { createStore, useSelect } from "./store";
+
+export interface Activity {
+  readonly doing: "thinking" | "writing" | "tool" | "asking";
+  readonly tool?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+export interface Row extends Session {
+  readonly activity?: Activity;
+}
+
+export type Phase = "connecting" | "open" | "reconnecting" | "closed";
+
+export interface Lobby {
+  readonly phase: Phase;
+  readonly since: number;
+  readonly ready: boolean;
+  readonly rows: ReadonlyMap<string, Row>;
+}
+
+/** The list of sessions, as the server has it. */
+export const lobby = createStore<Lobby>({ phase: "connecting", since: Date.now(), ready: false, rows: new Map() });
+
+/** Scores of a session since this page is open, for a small line. */
+export const scores = new Map<string, number[]>();
+
+/** Hears of every row that changed, with what was there before. */
+const watchers = new Set<(row: Row, before: Row | undefined) => void>();
+
+export function onRow(f: (row: Row, before: Row | undefined) => void): () => void {
+  watchers.add(f);
+  return () => watchers.delete(f);
+}
+
+/** The server's heart beats every 10 s. */
+const silence = 25_000;
+const backoff = { min: 250, max: 10_000 };
+
+let source: EventSource | undefined;
+let attempt = 0;
+let heard = 0;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let pending: { rows: Map<string, Row>; gone: Set<string>; ready: boolean } | undefined;
+let fresh: Set<string> | undefined; // the rows of a list that is being told anew
+
+export function startLobby(): void {
+  dial();
+  setInterval(() => {
+    if (source !== undefined && heard > 0 && Date.now() - heard > silence) lost();
+  }, 5_000);
+  const look = () => {
+    if (document.hidden) return;
+    if (source === undefined || Date.now() - heard > 12_000) redial();
+  };
+  document.addEventListener("visibilitychange", look);
+  addEventListener("online", look);
+}
+
+function dial(): void {
+  clearTimeout(retry);
+  source?.close();
+  const s = new EventSource("/sessions/stream");
+  source = s;
+  fresh = new Set();
+  const on = (name: string, f: (data: string) => void) =>
+    s.addEventListener(name, (e) => {
+      if (source !== s) return;
+      heard = Date.now();
+      f((e as MessageEvent<string>).data);
+    });
+  on("session", (data) => {
+    const row = JSON.parse(data) as Row;
+    fresh?.add(row.session_id);
+    queue().rows.set(row.session_id, row);
+  });
+  on("gone", (data) => {
+    const { session_id: id } = JSON.parse(data) as { session_id: string };
+    queue().rows.delete(id);
+    queue().gone.add(id);
+  });
+  on("ready", () => {
+    attempt = 0;
+    const q = queue();
+    q.ready = true;
+    for (const id of lobby.get().rows.keys()) if (fresh?.has(id) === false) q.gone.add(id);
+    fresh = undefined;
+    become("open");
+  });
+  on("beat", () => become("open"));
+  on("reset", () => redial());
+  s.onerror = () => source === s && lost();
+}
+
+function redial(): void {
+  attempt = 0;
+  dial();
+}
+
+function lost(): void {
+  source?.close();
+  source = undefined;
+  become(lobby.get().ready ? "reconnecting" : "connecting");
+  const ms = Math.min(backoff.max, backoff.min * 2 ** attempt++) * (0.5 + Math.random() / 2);
+  clearTimeout(retry);
+  retry = setTimeout(() => {
+    // A page is not told why a stream failed; whoami says it.
+    fetch("/whoami").then(
+      (r) => (r.status === 401 ? become("closed") : dial()),
+      () => lost(),
+    );
+  }, ms);
+}
+
+function become(phase: Phase): void {
+  lobby.set((l) => (l.phase === phase ? l : { ...l, phase, since: Date.now() }));
+}
+
+function queue(): NonNullable<typeof pending> {
+  if (pending === undefined) {
+    pending = { rows: new Map(), gone: new Set(), ready: false };
+    if (document.hidden) setTimeout(flush, 100);
+    else requestAnimationFrame(flush);
+  }
+  return pending;
+}
+
+/** Shows what came since the last frame as one change. */
+function flush(): void {
+  const p = pending;
+  pending = undefined;
+  if (p === undefined) return;
+  const l = lobby.get();
+  const rows = new Map(l.rows);
+  const told: [Row, Row | undefined][] = [];
+  for (const id of p.gone) rows.delete(id);
+  for (const [id, row] of p.rows) {
+    const before = rows.get(id);
+    if (before !== undefined && before.seq > row.seq) continue;
+    const active = row.status === "running" || row.status === "awaiting_approval";
+    const made = row.activity === undefined && active && before?.activity !== undefined ? { ...row, activity: before.activity } : row;
+    rows.set(id, made);
+    if (row.health !== undefined) note(id, row.health.score);
+    if (l.ready) told.push([made, before]);
+  }
+  lobby.set({ ...l, rows, ready: l.ready || p.ready });
+  for (const [row, before] of told) for (const w of watchers) w(row, before);
+}
+
+function note(id: string, score: number): void {
+  const list = scores.get(id) ?? [];
+  if (list.length > 0 && list.at(-1) === score) return;
+  list.push(score);
+  if (list.length > 24) list.shift();
+  scores.set(id, list);
+}
+
+export function useRow(id: string): Row | undefined {
+  return useSelect(lobby, (l) => l.rows.get(id));
+}
+
+export type Group = "needs" | "running" | "paused" | "failed" | "idle" | "done";
+
+export const groups: readonly Group[] = ["needs", "running", "paused", "failed", "idle", "done"];
+
+/** Which group of the list a session belongs to. */
+export function groupOf(r: Row): Group {
+  switch (r.status) {
+    case "awaiting_approval":
+      return "needs";
+    case "running":
+    case "queued":
+    case "recovering":
+      return r.health?.grade === "critical" ? "needs" : "running";
+    case "paused":
+      return "paused";
+    case "failed":
+      return "failed";
+    case "idle":
+      return r.reason === "error" ? "failed" : "idle";
+    case "completed":
+    case "cancelled":
+      return "done";
+  }
+}

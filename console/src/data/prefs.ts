@@ -1,0 +1,67 @@
+import { browserLang, type Lang, speak } from "../i18n";
+import { createStore, useSelect } from "./store";
+
+/** What somebody likes, in this browser. */
+export interface Prefs {
+  readonly theme: "system" | "light" | "dark";
+  readonly lang: Lang;
+  readonly debug: boolean;
+  readonly notify: boolean;
+  readonly sound: boolean;
+  readonly side: boolean;
+  readonly closed: readonly string[]; // groups of the list
+}
+
+const kept = "harness.console";
+const usual: Prefs = { theme: "system", lang: browserLang(), debug: false, notify: false, sound: false, side: true, closed: ["done"] };
+
+function read(): Prefs {
+  try {
+    return { ...usual, ...(JSON.parse(localStorage.getItem(kept) ?? "{}") as Partial<Prefs>) };
+  } catch {
+    return usual;
+  }
+}
+
+export const prefs = createStore<Prefs>(read());
+
+export function setPrefs(change: Partial<Prefs>): void {
+  prefs.set((p) => ({ ...p, ...change }));
+}
+
+export function usePref<K extends keyof Prefs>(name: K): Prefs[K] {
+  return useSelect(prefs, (p) => p[name]);
+}
+
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+
+export function isDark(): boolean {
+  const { theme } = prefs.get();
+  return theme === "dark" || (theme === "system" && darkness.matches);
+}
+
+function paint(): void {
+  document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
+}
+
+/** Keeps wishes and carries them out. The address may ask for a language. */
+export function startPrefs(): void {
+  const asked = new URLSearchParams(location.search).get("lang");
+  let language: Lang | undefined = asked === "en" || asked === "de" || asked === "en-XA" ? asked : undefined;
+  const follow = () => {
+    paint();
+    const wanted = language ?? prefs.get().lang;
+    void speak(wanted);
+  };
+  follow();
+  darkness.addEventListener("change", paint);
+  prefs.subscribe(() => {
+    language = undefined;
+    follow();
+    try {
+      localStorage.setItem(kept, JSON.stringify(prefs.get()));
+    } catch {
+      // A browser that keeps nothing has the usual ones next time.
+    }
+  });
+}

@@ -1,0 +1,64 @@
+import { useSyncExternalStore } from "react";
+
+import { en } from "./en";
+
+export type Key = keyof typeof en;
+export type Text = string | { readonly one: string; readonly other: string };
+export type Catalogue = { readonly [K in Key]: Text };
+export type Lang = "en" | "de" | "en-XA";
+
+export const languages: readonly { readonly value: Lang; readonly label: string }[] = [
+  { value: "en", label: "English" },
+  { value: "de", label: "Deutsch" },
+];
+
+let current: Lang = "en";
+let catalogue: Catalogue = en;
+const listeners = new Set<() => void>();
+
+/** The language as browsers write it. */
+export function lang(): string {
+  return current === "en-XA" ? "en" : current;
+}
+
+/** Fetches a language and shows it. The last wish counts. */
+export async function speak(wanted: Lang): Promise<void> {
+  current = wanted;
+  const loaded: Catalogue = wanted === "de" ? (await import("./de")).de : wanted === "en-XA" ? pseudo(en) : en;
+  if (current !== wanted) return;
+  catalogue = loaded;
+  document.documentElement.lang = lang();
+  for (const l of listeners) l();
+}
+
+/** Renders again when the language is another. */
+export function useLang(): Lang {
+  return useSyncExternalStore((l) => (listeners.add(l), () => listeners.delete(l)), () => current);
+}
+
+export function browserLang(): Lang {
+  return navigator.language.startsWith("de") ? "de" : "en";
+}
+
+/** A text of the console, with what belongs between its braces. `n` chooses its number. */
+export function t(key: Key, values: Readonly<Record<string, string | number>> = {}): string {
+  const text = catalogue[key];
+  const form = typeof text === "string" ? text : new Intl.PluralRules(lang()).select(Number(values["n"])) === "one" ? text.one : text.other;
+  return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const v = values[name];
+    return v === undefined ? whole : typeof v === "number" ? v.toLocaleString(lang()) : v;
+  });
+}
+
+const accents: Readonly<Record<string, string>> = { a: "á", e: "é", i: "í", o: "ó", u: "ú", A: "Á", E: "É", I: "Í", O: "Ó", U: "Ú", n: "ñ", c: "ç", y: "ý" };
+
+/** Longer and with accents, so that what is not translated, or has no room, can be seen. */
+function pseudo(of: Catalogue): Catalogue {
+  const change = (s: string) => {
+    const long = s.replace(/\{\w+\}|[a-zA-Z]/g, (c) => (c.length > 1 ? c : (accents[c] ?? c)));
+    return `[${long}${"~".repeat(Math.ceil(s.length * 0.3))}]`;
+  };
+  return Object.fromEntries(
+    Object.entries(of).map(([k, v]) => [k, typeof v === "string" ? change(v) : { one: change(v.one), other: change(v.other) }]),
+  ) as unknown as Catalogue;
+}

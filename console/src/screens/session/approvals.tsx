@@ -1,0 +1,38 @@
+import { type ReactNode, useMemo, useState } from "react";
+
+import { ApprovalCard } from "../../approval/card";
+import { approvals } from "../../data/approvals";
+import { useStore } from "../../data/store";
+import { t } from "../../i18n";
+import { Button } from "../../ui/controls";
+import { useHarness, useLive } from "./live";
+
+/** What waits for an answer, above the composer of whatever is looked at. */
+export function Approvals(): ReactNode {
+  const pending = useHarness((s) => s.pendingApprovals) ?? [];
+  const { detail, row, id } = useLive();
+  const everywhere = useStore(approvals).list;
+  const [at, setAt] = useState(0);
+  const times = useMemo(() => new Map([...(detail?.approvals ?? []), ...everywhere.filter((a) => a.session_id === id)].map((a) => [a.request_id, a] as const)), [detail, everywhere, id]);
+  if (pending.length === 0) return null;
+  const index = Math.min(at, pending.length - 1);
+  const p = pending[index]!;
+  const known = times.get(p.requestId);
+  return (
+    <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6">
+      <ApprovalCard
+        key={p.requestId}
+        active
+        asked={{ request_id: p.requestId, tool_name: p.toolName, description: p.description, reason: p.reason, input: p.input, deadline: p.deadline, requested_at: known?.requested_at, directory: row?.directory ?? detail?.directory }}
+        head={
+          pending.length > 1 && (
+            <span className="inline-flex items-center gap-1 text-xs text-quiet">
+              {t("approval.of", { i: index + 1, n: pending.length })}
+              <Button size="sm" tone="quiet" onClick={() => setAt((index + 1) % pending.length)}>{t("approval.next")}</Button>
+            </span>
+          )
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+
+import { type Entry, type Fields, fold, kindOf } from "../../data/kinds";
+import type { useFeed } from "../../data/feed";
+import { t } from "../../i18n";
+import { Button } from "../../ui/controls";
+import { KnownList, type ListHandle } from "../../ui/list";
+import { duration } from "../../ui/time";
+
+const height = 28;
+
+/** Rows of the log around a place; it grows where somebody scrolls. */
+export function EventList({ feed, end, selected, onSelect }: { readonly feed: ReturnType<typeof useFeed>; readonly end: number; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
+  const rows = useMemo(() => fold(feed.events), [feed.events]);
+  const list = useRef<ListHandle>(null);
+  const began = rows[0] === undefined ? 0 : Date.parse(rows[0].event.ts);
+  const index = selected === undefined ? -1 : rows.findIndex((r) => selected >= r.event.seq && selected <= r.last.seq);
+
+  // What comes in above does not move what is read.
+  const before = useRef({ first: 0, count: 0 });
+  useLayoutEffect(() => {
+    const el = list.current?.element;
+    const first = rows[0]?.event.seq ?? 0;
+    if (el !== null && el !== undefined && first < before.current.first) {
+      const at = rows.findIndex((r) => r.event.seq >= before.current.first);
+      if (at > 0) el.scrollTop += at * height;
+    }
+    before.current = { first, count: rows.length };
+  }, [rows]);
+  const last = useRef<number>(undefined);
+  useEffect(() => {
+    if (index < 0 || last.current === selected) return;
+    last.current = selected;
+    list.current?.scrollTo(index, "center");
+  }, [index, selected]);
+
+  const { earlier, later, loading, to } = feed;
+  const onRange = useCallback(
+    (a: number, b: number) => {
+      if (loading || rows.length === 0) return;
+      if (a === 0 && feed.from > 0) earlier();
+      else if (b >= rows.length && to < end) later();
+    },
+    [earlier, later, loading, rows.length, feed.from, to, end],
+  );
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      {feed.from > 0 && <Gap text={t("timeline.earlier", { n: feed.from })} onLoad={earlier} busy={loading} />}
+      <KnownList
+        handle={list}
+        role="grid"
+        label={t("timeline.events")}
+        className="min-h-0 flex-1 py-1"
+        count={rows.length}
+        height={height}
+        follow
+        onRange={onRange}
+        row={(i) => <Line key={rows[i]!.event.seq} entry={rows[i]!} index={i} began={began} selected={i === index} onSelect={onSelect} />}
+      />
+      {to < end && rows.length > 0 && <Gap text={t("timeline.later", { n: end - to })} onLoad={later} busy={loading} />}
+    </div>
+  );
+}
+
+function Gap({ text, onLoad, busy }: { readonly text: string; readonly onLoad: () => void; readonly busy: boolean }): ReactNode {
+  return <div className="flex items-center justify-center gap-2 border-y border-line bg-ground py-0.5 text-xs text-faint">{text}<Button size="sm" tone="quiet" disabled={busy} onClick={onLoad}>{t("timeline.load")}</Button></div>;
+}
+
+const tones = { bad: "text-bad", warn: "text-warn", ok: "text-ok" };
+const lanes = { model: "bg-mark", tool: "bg-run", wait: "bg-warn", session: "bg-edge", debug: "bg-line" };
+
+const Line = memo(function Line({ entry: r, index, began, selected, onSelect }: { readonly entry: Entry; readonly index: number; readonly began: number; readonly selected: boolean; readonly onSelect: (seq: number) => void }): ReactNode {
+  const kind = kindOf(r.event.type);
+  const payload = (r.event.payload ?? {}) as Fields;
+  const tone = kind.tone?.(payload);
+  const took = r.event.type === "tool_outcome" ? Number(payload["elapsed_ms"]) : r.count > 1 ? Date.parse(r.last.ts) - Date.parse(r.event.ts) : undefined;
+  return (
+    <div role="row" aria-rowindex={index + 1} aria-selected={selected} data-seq={r.event.seq} onClick={() => onSelect(r.last.seq)} className={`flex h-7 cursor-pointer items-center gap-2.5 px-4 text-xs ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
+      <span role="gridcell" className="num w-12 shrink-0 text-end text-faint">{r.last.seq}</span>
+      <span role="gridcell" className="num w-16 shrink-0 text-end text-faint">+{duration(Date.parse(r.event.ts) - began)}</span>
+      <span aria-hidden="true" className={`h-3.5 w-1 shrink-0 rounded-full ${lanes[kind.lane]}`} />
+      <span role="gridcell" className={`w-36 shrink-0 truncate font-mono text-2xs ${tone === undefined ? "text-quiet" : tones[tone]} ${r.event.tier === "debug" ? "italic" : ""}`}>{r.event.type}{r.count > 1 && <span className="text-faint"> ×{r.count}</span>}</span>
+      <span role="gridcell" className="min-w-0 flex-1 truncate">{r.text}</span>
+      {took !== undefined && Number.isFinite(took) && <span role="gridcell" className="num shrink-0 text-faint">{duration(took)}</span>}
+    </div>
+  );
+});

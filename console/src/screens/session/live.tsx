@@ -1,0 +1,58 @@
+import { HarnessClient, type HarnessState } from "harness-client";
+import { HarnessProvider, useClient, useConnection, useHarness } from "harness-client/react";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+
+import type { Detail } from "../../data/api";
+import { useDetail } from "../../data/detail";
+import { type Row, useRow } from "../../data/lobby";
+import { toast } from "../../data/toasts";
+
+/** The newest messages that are kept live; older ones are fetched when somebody scrolls there. */
+const window = 60;
+
+interface Live {
+  readonly id: string;
+  readonly row: Row | undefined;
+  readonly detail: Detail | undefined;
+}
+
+const Context = createContext<Live | undefined>(undefined);
+
+export function useLive(): Live {
+  const live = useContext(Context);
+  if (live === undefined) throw new Error("there is no session above");
+  return live;
+}
+
+/** Follows a session while it is shown. */
+export function LiveSession({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
+  const [client, setClient] = useState<HarnessClient>();
+  useEffect(() => {
+    const made = new HarnessClient({ sessionId: id, window, onError: (e) => toast(e.message, "bad") });
+    setClient(made);
+    return () => made.close();
+  }, [id]);
+  if (client === undefined) return null;
+  return <HarnessProvider client={client}><WithDetail id={id}>{children}</WithDetail></HarnessProvider>;
+}
+
+function WithDetail({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
+  const row = useRow(id);
+  const phase = useConnection().phase;
+  const status = useHarness((s) => s.status);
+  const detail = useDetail(id, `${row?.seq ?? 0} ${status ?? ""} ${phase === "open"}`);
+  return <Context.Provider value={{ id, row, detail }}>{children}</Context.Provider>;
+}
+
+export { useClient, useConnection, useHarness };
+export type { HarnessState };
+
+/** The session's status: the list's is the finest, the state's the newest. */
+export function useStatus(): Row["status"] {
+  const { row } = useLive();
+  const live = useHarness((s) => s.status);
+  if (live === "awaiting-approval") return "awaiting_approval";
+  if (live === "running") return row?.status === "queued" || row?.status === "recovering" ? row.status : "running";
+  if (live === "error") return row?.status === "idle" ? "failed" : (row?.status ?? "failed");
+  return row === undefined || row.status === "running" || row.status === "awaiting_approval" ? "idle" : row.status;
+}

@@ -1,0 +1,221 @@
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+
+import { api, messageOf } from "../../data/api";
+import { useKeys } from "../../data/keys";
+import { titleOf } from "../../data/notices";
+import { prefs, setPrefs, usePref } from "../../data/prefs";
+import { toast } from "../../data/toasts";
+import { type Key, t } from "../../i18n";
+import { type Entry, useCommands } from "../../shell/open";
+import { Button, IconButton } from "../../ui/controls";
+import * as I from "../../ui/icons";
+import { Chip, Score, StatusBadge } from "../../ui/status";
+import { Banner, Empty } from "../../ui/surface";
+import { money } from "../../ui/time";
+import { Approvals } from "./approvals";
+import { Chat } from "./chat";
+import { Composer } from "./composer";
+import { LiveSession, useClient, useConnection, useHarness, useLive, useStatus } from "./live";
+import { Side } from "./side";
+
+const BranchDialog = lazy(() => import("./branch"));
+const RewindDialog = lazy(() => import("./rewind"));
+const Past = lazy(() => import("./past"));
+const Timeline = lazy(() => import("./timeline"));
+const Changes = lazy(() => import("./changes"));
+const TreeView = lazy(() => import("./tree"));
+const Artifacts = lazy(() => import("./artifacts"));
+const Inspect = lazy(() => import("./inspect"));
+
+const views = ["chat", "timeline", "changes", "tree", "artifacts", "inspect"] as const;
+type View = (typeof views)[number];
+const icons: Record<View, (p: { readonly size?: number }) => ReactNode> = { chat: I.Chat, timeline: I.Lanes, changes: I.Diff, tree: I.Tree, artifacts: I.Box, inspect: I.Bug };
+
+/** A session: as it is, or as it was at an event. */
+export function SessionScreen({ id, view, at }: { readonly id: string; readonly view: string; readonly at?: number }): ReactNode {
+  return (
+    <LiveSession id={id}>
+      <Shown id={id} view={(views as readonly string[]).includes(view) ? (view as View) : "chat"} at={at} />
+    </LiveSession>
+  );
+}
+
+function Shown({ id, view, at }: { readonly id: string; readonly view: View; readonly at: number | undefined }): ReactNode {
+  const { row, detail } = useLive();
+  const connection = useConnection();
+  const status = useStatus();
+  const [, go] = useLocation();
+  const [branching, setBranching] = useState<{ readonly from?: string }>();
+  const [rewinding, setRewinding] = useState<string>();
+  const side = usePref("side");
+  const title = titleOf(row ?? detail ?? { session_id: id });
+  const path = `/s/${encodeURIComponent(id)}`;
+  const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
+  const [, setStopping] = useState(0);
+  const escaped = useRef(0);
+
+  const act = (what: Promise<unknown>, done?: string) => what.then(() => done !== undefined && toast(done, "ok"), (e: unknown) => toast(messageOf(e), "bad"));
+  const client = useClient();
+  const stop = () => void act(client.send({ type: "cancel" }), t("session.stopping"));
+  const pause = () => void act(status === "paused" ? api.resume(id) : api.pause(id), status === "paused" ? t("session.resumed") : t("session.pausing"));
+
+  useKeys({
+    ...Object.fromEntries(views.map((v, i) => [String(i + 1), () => go(v === "chat" ? path : `${path}/${v}`)])),
+    p: pause,
+    b: () => setBranching({}),
+    d: () => setPrefs({ debug: !prefs.get().debug }),
+    Escape: () => {
+      if (!running) return false;
+      if (Date.now() - escaped.current < 800) {
+        escaped.current = 0;
+        stop();
+      } else {
+        escaped.current = Date.now();
+        toast(t("session.escape"));
+      }
+      setStopping((n) => n + 1);
+    },
+  });
+
+  const commands = useMemo<readonly Entry[]>(
+    () => [
+      ...views.map((v, i) => ({ id: `view-${v}`, label: t(`tab.${v}`), hint: String(i + 1), icon: icons[v]({}), run: () => go(v === "chat" ? path : `${path}/${v}`) })),
+      ...(running ? [{ id: "stop", label: t("session.stop"), hint: "Esc Esc", icon: <I.Stop />, run: stop }] : []),
+      { id: "pause", label: status === "paused" ? t("session.resume") : t("session.pause"), hint: "p", icon: <I.Pause />, run: pause },
+      { id: "branch", label: t("branch.title"), hint: "b", icon: <I.Branch />, run: () => setBranching({}) },
+      { id: "assistant-ui", label: t("session.chatview"), icon: <I.External />, run: () => go(`/chat/${encodeURIComponent(id)}`) },
+      { id: "export", label: t("session.export"), icon: <I.Download />, run: () => location.assign(`/sessions/${encodeURIComponent(id)}/export`) },
+    ],
+    [id, running, status],
+  );
+  useCommands(commands);
+  useEffect(() => {
+    document.title = document.title.replace(/^((?:\(\d+\) )?).*$/, (_, n: string) => `${n}${title} · Harness`);
+  }, [title]);
+
+  if (connection.phase === "closed" && connection.reason?.code === "not_found") {
+    return <Empty icon={<I.Question size={20} />} title={t("session.gone")}><Link href="/" className="text-mark underline">{t("nav.sessions")}</Link></Empty>;
+  }
+  const cost = detail?.health?.budget.cost_usd;
+  const context = detail?.health?.budget.context_usage_pct;
+  const bridge = detail?.health?.flags.some((f) => f.code === "low_fidelity") === true;
+
+  return (
+    <>
+      <header className="border-b border-line bg-panel">
+        <div className="flex items-center gap-2 px-3 pt-2 sm:px-5">
+          <Link href="/" aria-label={t("nav.sessions")} className="-ms-1 grid size-8 shrink-0 place-items-center rounded-lg text-quiet hover:bg-sunken hover:text-ink"><I.Back /></Link>
+          <Title id={id} title={title} />
+          <StatusBadge status={status} />
+          {bridge && <Chip title={t("session.bridge.what")}>{t("session.bridge")}</Chip>}
+          <span className="flex-1" />
+          <div className="hidden items-center gap-3 text-xs text-quiet md:flex">
+            {detail?.engine !== undefined && <span className="text-faint">{[detail.engine, detail.config.model].filter(Boolean).join(" · ")}</span>}
+            {detail?.health !== undefined && <Score score={detail.health.score} grade={detail.health.grade} />}
+            {cost !== undefined && cost.used > 0 && <span className="num">{money(cost.used)}</span>}
+            {context !== undefined && context.unknown !== true && context.used > 0 && <span className="num">{t("session.context", { n: Math.round(context.used) })}</span>}
+          </div>
+          <Line />
+        </div>
+        <div className="flex items-center gap-1 px-2 sm:px-4">
+          <nav aria-label={t("session.views")} className="-mb-px flex min-w-0 overflow-x-auto">
+            {views.map((v) => {
+              const Icon = icons[v];
+              const here = v === view && at === undefined;
+              return (
+                <Link key={v} href={v === "chat" ? path : `${path}/${v}`} aria-current={here ? "page" : undefined} className={`flex h-10 items-center gap-1.5 border-b-2 px-2.5 text-sm whitespace-nowrap ${here ? "border-mark font-medium text-ink" : "border-transparent text-quiet hover:text-ink"}`}>
+                  <span className="max-sm:hidden"><Icon size={14} /></span>
+                  {t(`tab.${v}` as Key)}
+                  {v === "artifacts" && (detail?.artifacts.length ?? 0) > 0 && <span className="num text-2xs text-faint">{detail!.artifacts.length}</span>}
+                </Link>
+              );
+            })}
+          </nav>
+          <span className="flex-1" />
+          {running && <Button size="sm" tone="danger" onClick={stop} title="Esc Esc"><I.Stop size={11} /><span className="max-sm:sr-only">{t("session.stop")}</span></Button>}
+          <IconButton label={status === "paused" ? t("session.resume") : t("session.pause")} onClick={pause}>{status === "paused" ? <I.Play size={15} /> : <I.Pause size={15} />}</IconButton>
+          <IconButton label={t("branch.title")} onClick={() => setBranching({})}><I.Branch size={15} /></IconButton>
+          <IconButton label={t("session.side")} aria-pressed={side} className="max-lg:hidden" onClick={() => setPrefs({ side: !side })}><I.Board size={15} /></IconButton>
+        </div>
+      </header>
+      <Trouble />
+      <div className="flex min-h-0 flex-1">
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          {at !== undefined ? (
+            <Suspense><Past id={id} at={at} onBranch={(from) => setBranching({ from })} /></Suspense>
+          ) : (
+            <>
+              <Suspense fallback={<div className="flex-1" />}>
+                {view === "chat" && <Chat onRewind={setRewinding} onBranch={(from) => setBranching({ from })} />}
+                {view === "timeline" && <Timeline id={id} />}
+                {view === "changes" && <Changes id={id} />}
+                {view === "tree" && <TreeView id={id} onBranch={(from) => setBranching({ from })} />}
+                {view === "artifacts" && <Artifacts />}
+                {view === "inspect" && <Inspect id={id} onBranch={(from) => setBranching({ from })} />}
+              </Suspense>
+              <Approvals />
+              {view === "chat" && <Composer />}
+            </>
+          )}
+        </div>
+        {side && view !== "inspect" && view !== "timeline" && at === undefined && <Side onRewind={setRewinding} onBranch={(from) => setBranching({ from })} />}
+      </div>
+      <Suspense>
+        {branching !== undefined && <BranchDialog id={id} title={title} from={branching.from} onClose={() => setBranching(undefined)} />}
+        {rewinding !== undefined && <RewindDialog id={id} message={rewinding} onClose={() => setRewinding(undefined)} />}
+      </Suspense>
+    </>
+  );
+}
+
+/** The title, which becomes a field where it is clicked. */
+function Title({ id, title }: { readonly id: string; readonly title: string }): ReactNode {
+  const [edit, setEdit] = useState<string>();
+  const save = () => {
+    const next = edit?.trim() ?? "";
+    setEdit(undefined);
+    if (next !== "" && next !== title) api.configure(id, { title: next }).catch((e: unknown) => toast(messageOf(e), "bad"));
+  };
+  if (edit !== undefined) {
+    return <input autoFocus aria-label={t("session.title")} value={edit} maxLength={200} onChange={(e) => setEdit(e.target.value)} onBlur={save} onKeyDown={(e) => (e.key === "Enter" ? save() : e.key === "Escape" && setEdit(undefined))} className="h-7 min-w-0 flex-1 rounded-md border border-edge bg-ground px-2 text-lg font-semibold" />;
+  }
+  return <h1 className="min-w-0 truncate text-lg font-semibold tracking-tight"><button type="button" title={t("session.rename")} onClick={() => setEdit(title)} className="max-w-full truncate align-bottom">{title}</button></h1>;
+}
+
+/** Where the line to this session stands; always to be seen. */
+function Line(): ReactNode {
+  const { phase } = useConnection();
+  const look = {
+    open: ["bg-ok", "text-ok"],
+    connecting: ["bg-warn breathe", "text-warn"],
+    stale: ["bg-warn", "text-warn"],
+    reconnecting: ["bg-warn breathe", "text-warn"],
+    closed: ["bg-bad", "text-bad"],
+  }[phase];
+  return (
+    <span data-testid="line" data-phase={phase} className={`inline-flex items-center gap-1.5 text-xs font-medium whitespace-nowrap ${look[1]}`}>
+      <span className={`size-2 rounded-full ${look[0]}`} />
+      <span className="max-sm:sr-only">{t(`line.${phase}`)}</span>
+    </span>
+  );
+}
+
+/** What went wrong, with a way on. */
+function Trouble(): ReactNode {
+  const error = useHarness((s) => s.error ?? undefined);
+  const { id, detail } = useLive();
+  const status = useStatus();
+  const client = useClient();
+  if (status === "paused") {
+    return <Banner tone="info" actions={<Button size="sm" onClick={() => void api.resume(id).catch((e: unknown) => toast(messageOf(e), "bad"))}><I.Play size={12} />{t("session.resume")}</Button>}>{t("session.paused")}{detail?.reason !== undefined && detail.reason !== "user" ? ` (${detail.reason})` : ""}</Banner>;
+  }
+  if (error === undefined || error === "") return null;
+  const hint = detail?.health?.recovery_hint;
+  return (
+    <Banner tone="bad" actions={<Button size="sm" onClick={() => void client.send({ type: "resume", sessionId: id, prompt: t("session.retry.prompt") }).catch((e: unknown) => toast(messageOf(e), "bad"))}><I.Rewind size={12} />{t("session.retry")}</Button>}>
+      <span className="font-medium">{t("session.failed")}</span> <span className="[overflow-wrap:anywhere]">{error}</span>
+      {hint !== undefined && hint.action !== "none" && <span className="block text-xs">{hint.text}</span>}
+    </Banner>
+  );
+}

@@ -1,0 +1,77 @@
+import { type ReactNode, useMemo } from "react";
+import { useLocation, useSearch } from "wouter";
+
+import { useFeed, type Wanted } from "../../data/feed";
+import { useKeys } from "../../data/keys";
+import { setPrefs, usePref } from "../../data/prefs";
+import { t } from "../../i18n";
+import { Button, Switch } from "../../ui/controls";
+import * as I from "../../ui/icons";
+import { Empty } from "../../ui/surface";
+import { EventList } from "./event-list";
+import { Lanes } from "./lanes";
+import { useClient, useHarness, useLive } from "./live";
+
+const choices = { all: "", tools: "tool_call,tool_result,tool_outcome,tool_validation_error", approvals: "approval_required,approval_applied,policy_decision", turns: "user_message,turn_start,turn_end,response,completed,error", problems: "error,tool_validation_error,transport_diagnostic,context_warning" } as const;
+
+/** What happened and when; any place of any log with one request. */
+export default function Timeline({ id }: { readonly id: string }): ReactNode {
+  const { row } = useLive();
+  const client = useClient();
+  useHarness((s) => s.messages);
+  const end = Math.max(row?.seq ?? 0, client.seq ?? 0);
+  const debug = usePref("debug");
+  const [, go] = useLocation();
+  const search = new URLSearchParams(useSearch());
+  const filter = (search.get("filter") ?? "all") as keyof typeof choices;
+  const seq = search.get("seq") === null ? undefined : Number(search.get("seq"));
+  const wanted = useMemo<Wanted>(() => ({ tier: debug ? "debug" : "default", types: choices[filter] ?? "" }), [debug, filter]);
+  const feed = useFeed(id, end, wanted, seq);
+  const path = `/s/${encodeURIComponent(id)}/timeline`;
+  const change = (name: string, value: string | undefined) => {
+    const next = new URLSearchParams(location.search);
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+    go(next.size > 0 ? `${path}?${next}` : path, { replace: true });
+  };
+  const select = (n: number) => {
+    const to = Math.max(1, Math.min(end, n));
+    change("seq", String(to));
+    feed.jump(to);
+  };
+  const step = (n: 1 | -1) => {
+    const list = feed.events;
+    const i = seq === undefined ? (n > 0 ? -1 : list.length) : n > 0 ? list.findLastIndex((e) => e.seq <= seq) : list.findIndex((e) => e.seq >= seq);
+    const e = list[i + n];
+    if (e !== undefined) select(e.seq);
+  };
+  useKeys({ ",": () => step(-1), ".": () => step(1), j: () => step(1), k: () => step(-1), Home: () => select(1), End: () => select(end), Enter: () => (seq === undefined ? false : go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)) });
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line bg-panel px-4 py-1.5">
+        <select aria-label={t("timeline.filter")} value={filter} onChange={(e) => change("filter", e.target.value === "all" ? undefined : e.target.value)} className="h-8 rounded-lg border border-edge bg-panel px-2 text-sm">
+          {(Object.keys(choices) as (keyof typeof choices)[]).map((c) => <option key={c} value={c}>{t(`timeline.${c}`)}</option>)}
+        </select>
+        <form onSubmit={(e) => (e.preventDefault(), select(Number(new FormData(e.currentTarget).get("to"))))} className="flex items-center gap-1">
+          <input name="to" type="number" min={1} max={Math.max(1, end)} aria-label={t("timeline.jump")} placeholder={t("timeline.jump")} className="num h-8 w-28 rounded-lg border border-edge bg-panel px-2 text-sm placeholder:text-faint" />
+        </form>
+        <Button size="sm" tone="quiet" onClick={() => select(1)}>{t("timeline.first")}</Button>
+        <Button size="sm" tone="quiet" onClick={() => select(end)}>{t("timeline.last")}</Button>
+        <span className="flex-1" />
+        <span className="num text-xs text-faint">{t("side.count", { n: end })}</span>
+        <Switch label={t("side.debug")} checked={debug} onChange={(v) => setPrefs({ debug: v })} />
+      </div>
+      <Lanes events={feed.events} selected={seq} onSelect={select} />
+      {feed.error !== "" && <p role="alert" className="bg-bad-soft px-4 py-1.5 text-sm text-bad">{feed.error}</p>}
+      {feed.events.length === 0 && !feed.loading ? <Empty icon={<I.Lanes size={20} />} title={t("timeline.none")} /> : <EventList feed={feed} end={end} selected={seq} onSelect={select} />}
+      {seq !== undefined && (
+        <div className="flex items-center gap-2 border-t border-line bg-panel px-4 py-1.5 text-xs text-quiet">
+          <span className="num">{t("timeline.selected", { n: seq })}</span>
+          <span className="flex-1" />
+          <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/at/${seq}`)}><I.Clock size={12} />{t("timeline.travel")}</Button>
+          <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)} hotkey="⏎"><I.Bug size={12} />{t("tab.inspect")}</Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { Route, Switch, useLocation } from "wouter";
+
+import { lobby } from "../data/lobby";
+import { spoken } from "../data/notices";
+import { isDark, setPrefs } from "../data/prefs";
+import { useKeys } from "../data/keys";
+import { useSelect, useStore } from "../data/store";
+import { t, useLang } from "../i18n";
+import { SessionsScreen } from "../screens/sessions/screen";
+import { SessionScreen } from "../screens/session/screen";
+import { Banner, Empty } from "../ui/surface";
+import { Button } from "../ui/controls";
+import { Nav } from "./nav";
+import { openHelp, openNew, openPalette, sheet } from "./open";
+import { Toasts } from "./toasts";
+
+const NewSessionDialog = lazy(() => import("./new-session"));
+const Palette = lazy(() => import("./palette"));
+const HelpSheet = lazy(() => import("./help"));
+const InboxScreen = lazy(() => import("../screens/inbox/screen"));
+const CockpitScreen = lazy(() => import("../screens/cockpit/screen"));
+const SettingsScreen = lazy(() => import("../screens/settings/screen"));
+const ChatScreen = lazy(() => import("../screens/chat/screen"));
+
+export function App(): ReactNode {
+  const lang = useLang();
+  const [path, go] = useLocation();
+  useKeys({
+    "g s": () => go("/"),
+    "g i": () => go("/inbox"),
+    "g c": () => go("/cockpit"),
+    "g ,": () => go("/settings"),
+    "mod+k": () => openPalette(),
+    n: () => openNew(),
+    "?": () => openHelp(),
+    t: () => setPrefs({ theme: isDark() ? "light" : "dark" }),
+  }, true, "app");
+  useEffect(() => {
+    document.title = document.title.replace(/^((?:\(\d+\) )?).*$/, `$1Harness`);
+  }, [path]);
+  return (
+    <div key={lang} className="flex h-dvh flex-col-reverse sm:flex-row">
+      <Nav />
+      <main className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <Lost />
+        <Suspense fallback={<div className="flex-1" />}>
+          <Switch>
+            <Route path="/" component={SessionsScreen} />
+            <Route path="/inbox" component={InboxScreen} />
+            <Route path="/cockpit" component={CockpitScreen} />
+            <Route path="/settings/:section?" component={SettingsScreen} />
+            <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
+            <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
+            <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
+            <Route><Empty title={t("nowhere")} /></Route>
+          </Switch>
+        </Suspense>
+      </main>
+      <Sheet />
+      <Toasts />
+      <Announcer />
+    </div>
+  );
+}
+
+function Sheet(): ReactNode {
+  const open = useStore(sheet);
+  return <Suspense>{open === "new" ? <NewSessionDialog /> : open === "palette" ? <Palette /> : open === "help" ? <HelpSheet /> : null}</Suspense>;
+}
+
+/** Says when what is shown may be old. */
+function Lost(): ReactNode {
+  const phase = useSelect(lobby, (l) => l.phase);
+  if (phase === "closed") {
+    return <Banner tone="bad" actions={<Button size="sm" onClick={() => location.assign("/login")}>{t("login.again")}</Button>}>{t("login.ended")}</Banner>;
+  }
+  if (phase === "reconnecting") return <div role="status" data-testid="lost"><Banner tone="warn">{t("connection.lost")}</Banner></div>;
+  return null;
+}
+
+function Announcer(): ReactNode {
+  return <div role="status" aria-live="polite" className="sr-only">{useStore(spoken)}</div>;
+}

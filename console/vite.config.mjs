@@ -1,0 +1,37 @@
+import { fileURLToPath } from "node:url";
+
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+const client = (file) => fileURLToPath(new URL(`../client/ts/src/${file}`, import.meta.url));
+
+// Names are stable, so that a change of one file is a change of one file; the
+// server tells browsers by ETags what is new.
+export default defineConfig({
+  base: "/console/",
+  plugins: [react(), tailwind()],
+  resolve: {
+    alias: [
+      { find: /^harness-client\/react$/, replacement: client("react.tsx") },
+      { find: /^harness-client\/assistant-ui$/, replacement: client("assistant-ui.tsx") },
+      { find: /^harness-client$/, replacement: client("index.ts") },
+    ],
+    dedupe: ["react", "react-dom", "@assistant-ui/react", "assistant-stream"],
+  },
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    rollupOptions: {
+      output: {
+        entryFileNames: "app.js",
+        chunkFileNames: (c) => (c.name === "screen" ? `${/screens\/(\w+)/.exec(c.facadeModuleId ?? "")?.[1] ?? "screen"}.js` : "[name].js"),
+        assetFileNames: (a) => (a.names?.[0]?.endsWith(".css") ? "app.css" : "[name][extname]"),
+      },
+    },
+  },
+});
