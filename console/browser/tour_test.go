@@ -1,0 +1,70 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// crowded is a server with sessions of every kind.
+func crowded(t *testing.T) (h *house, asking, done string) {
+	h = newHouse(t)
+	asking = h.session("Fix the flaky lexer test", "write `# Lexer notes\n\nOffsets count twice after a CRLF.` to notes.md then run ls -la", nil)
+	done = h.session("Tidy the release notes", "write `# Release 0.1\n\n- faster\n- smaller` to RELEASE.md then run `ls -la` then say **All done.** The notes are in `RELEASE.md`.", fields{"permission_mode": "full_auto"})
+	plan := h.session("Upgrade the SQLite driver", "plan: look around, change the pin, run the tests, write it down", fields{"permission_mode": "full_auto"})
+	risky := h.session("Clean the build directory", "run `rm -rf build && git push --force origin main`", nil)
+	question := h.session("Choose a colour for the chart", "ask me which colour it should be", nil)
+	failed := h.session("Call the model again", "fail with a rate limit", nil)
+	h.session("Empty", "", nil)
+	for _, id := range []string{asking, risky, question} {
+		h.until(id, "a question", asks)
+	}
+	for _, id := range []string{done, plan} {
+		h.until(id, "an end", idle)
+	}
+	h.until(failed, "a failure", func(r row) bool { return r.Status == "idle" || r.Status == "failed" })
+	return h, asking, done
+}
+
+// TestEveryScreenInBothThemes visits everything, and keeps what it looks like.
+func TestEveryScreenInBothThemes(t *testing.T) {
+	t.Parallel()
+	h, asking, done := crowded(t)
+	p := h.visit(t, "/")
+	p.read("Fix the flaky lexer test")
+	screens := []struct{ name, path, sign string }{
+		{"sessions", "/", "Tidy the release notes"},
+		{"board", "/?view=board", "Tidy the release notes"},
+		{"inbox", "/inbox", "Inbox"},
+		{"chat-asking", "/s/" + asking, "Approve"},
+		{"chat-done", "/s/" + done, "All done."},
+		{"timeline", "/s/" + done + "/timeline", "tool_call"},
+		{"changes", "/s/" + done + "/changes", "RELEASE.md"},
+		{"tree", "/s/" + done + "/tree", "Where it comes from"},
+		{"artifacts", "/s/" + done + "/artifacts", "rtifact"},
+		{"inspect", "/s/" + done + "/inspect?seq=8", "tool"},
+		{"past", "/s/" + done + "/at/9", "Looking runs nothing"},
+		{"cockpit", "/cockpit", "Cockpit"},
+		{"settings", "/settings/policy", "Policy"},
+		{"appearance", "/settings/appearance", "Appearance"},
+		{"assistant-ui", "/chat/" + done, ""},
+	}
+	for _, theme := range []string{"light", "dark"} {
+		p.theme(theme)
+		for _, s := range screens {
+			p.goTo(s.path)
+			p.see(`[data-testid="lamp"][data-phase="open"]`)
+			p.read(s.sign)
+			p.shot(s.name + "-" + theme)
+		}
+	}
+	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	for _, s := range screens {
+		p.goTo(s.path)
+		p.read(s.sign)
+		p.shot(s.name + "-phone")
+		if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
+			t.Errorf("%s is %d pixels wide on a phone", s.name, w)
+		}
+	}
+}
