@@ -194,7 +194,7 @@ func (p *page) gone(selector string) {
 // read waits for a text to be on the page.
 func (p *page) read(text string) {
 	p.t.Helper()
-	p.until("document.body.innerText.includes(" + quote(text) + ")")
+	p.until("document.body.innerText.toLowerCase().includes(" + quote(strings.ToLower(text)) + ")")
 }
 
 func (p *page) text(selector string) string {

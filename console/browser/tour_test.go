@@ -40,7 +40,7 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 		{"chat-done", "/s/" + done, "All done."},
 		{"timeline", "/s/" + done + "/timeline", "tool_call"},
 		{"changes", "/s/" + done + "/changes", "RELEASE.md"},
-		{"tree", "/s/" + done + "/tree", "Where it comes from"},
+		{"tree", "/s/" + done + "/tree", "Choose two"},
 		{"artifacts", "/s/" + done + "/artifacts", "rtifact"},
 		{"inspect", "/s/" + done + "/inspect?seq=8", "tool"},
 		{"past", "/s/" + done + "/at/9", "Looking runs nothing"},

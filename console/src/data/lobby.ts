@@ -38,6 +38,15 @@ export function onRow(f: (row: Row, before: Row | undefined) => void): () => voi
 const silence = 25_000;
 const backoff = { min: 250, max: 10_000 };
 
+/** What one tab tells the others. */
+type Word =
+  | { readonly kind: "hello" }
+  | { readonly kind: "all"; readonly phase: Phase; readonly rows: readonly Row[]; readonly ready: boolean }
+  | { readonly kind: "changes"; readonly rows: readonly Row[]; readonly gone: readonly string[]; readonly ready: boolean }
+  | { readonly kind: "phase"; readonly phase: Phase };
+
+let channel: BroadcastChannel | undefined;
+let leads = false;
 let source: EventSource | undefined;
 let attempt = 0;
 let heard = 0;
@@ -45,17 +54,70 @@ let retry: ReturnType<typeof setTimeout> | undefined;
 let pending: { rows: Map<string, Row>; gone: Set<string>; ready: boolean } | undefined;
 let fresh: Set<string> | undefined; // the rows of a list that is being told anew
 
+/**
+ * Follows the list. Browsers allow few connections to one server, so of several
+ * tabs one has the stream and tells the others; when it goes, another takes
+ * over. Where tabs cannot agree each has its own.
+ */
 export function startLobby(): void {
-  dial();
+  if (navigator.locks === undefined || typeof BroadcastChannel === "undefined") lead();
+  else {
+    channel = new BroadcastChannel("harness.lobby");
+    channel.onmessage = (e: MessageEvent<Word>) => hear(e.data);
+    tell({ kind: "hello" });
+    void navigator.locks.request("harness.lobby", () => (lead(), new Promise(() => undefined)));
+  }
   setInterval(() => {
-    if (source !== undefined && heard > 0 && Date.now() - heard > silence) lost();
+    if (heard === 0 || Date.now() - heard < silence) return;
+    if (leads && source !== undefined) lost();
+    if (!leads) (become("reconnecting"), tell({ kind: "hello" }));
   }, 5_000);
   const look = () => {
     if (document.hidden) return;
-    if (source === undefined || Date.now() - heard > 12_000) redial();
+    if (!leads) tell({ kind: "hello" });
+    else if (source === undefined || Date.now() - heard > 12_000) redial();
   };
   document.addEventListener("visibilitychange", look);
   addEventListener("online", look);
+  // A page that is kept for going back must not keep a connection.
+  addEventListener("pagehide", () => (source?.close(), (source = undefined)));
+  addEventListener("pageshow", (e) => e.persisted && look());
+}
+
+function lead(): void {
+  leads = true;
+  dial();
+}
+
+function tell(w: Word): void {
+  channel?.postMessage(w);
+}
+
+/** Another tab says something. */
+function hear(w: Word): void {
+  if (leads) {
+    const l = lobby.get();
+    if (w.kind === "hello" && l.ready) tell({ kind: "all", phase: l.phase, rows: [...l.rows.values()], ready: l.ready });
+    return;
+  }
+  heard = Date.now();
+  switch (w.kind) {
+    case "hello":
+      return;
+    case "phase":
+      return become(w.phase);
+    case "changes":
+    case "all": {
+      const q = queue();
+      if (w.kind === "all") {
+        const ids = new Set(w.rows.map((r) => r.session_id));
+        for (const id of lobby.get().rows.keys()) if (!ids.has(id)) q.gone.add(id);
+        become(w.phase);
+      } else for (const id of w.gone) (q.rows.delete(id), q.gone.add(id));
+      for (const r of w.rows) q.rows.set(r.session_id, r);
+      q.ready ||= w.ready;
+    }
+  }
 }
 
 function dial(): void {
@@ -88,7 +150,7 @@ function dial(): void {
     fresh = undefined;
     become("open");
   });
-  on("beat", () => become("open"));
+  on("beat", () => (become("open"), tell({ kind: "phase", phase: "open" })));
   on("reset", () => redial());
   s.onerror = () => source === s && lost();
 }
@@ -114,7 +176,9 @@ function lost(): void {
 }
 
 function become(phase: Phase): void {
-  lobby.set((l) => (l.phase === phase ? l : { ...l, phase, since: Date.now() }));
+  if (lobby.get().phase === phase) return;
+  lobby.set((l) => ({ ...l, phase, since: Date.now() }));
+  if (leads) tell({ kind: "phase", phase });
 }
 
 function queue(): NonNullable<typeof pending> {
@@ -145,6 +209,7 @@ function flush(): void {
     if (l.ready) told.push([made, before]);
   }
   lobby.set({ ...l, rows, ready: l.ready || p.ready });
+  if (leads) tell({ kind: "changes", rows: [...p.rows.values()], gone: [...p.gone], ready: p.ready });
   for (const [row, before] of told) for (const w of watchers) w(row, before);
 }
 
