@@ -8,17 +8,15 @@ PKG    ?= ./...
 ARGS   ?=
 
 # Test drivers written for Node keep a lockfile in testdata/node; the client in
-# TypeScript has its own. npm writes
-# node_modules/.package-lock.json last, so that file is the stamp. Those of
-# bench are peers to compare with, 436 MB of them: only make bench wants them.
-NODE_LOCKS  := $(shell find . \( -name node_modules -o -path ./bench \) -prune -o \( -path '*/testdata/node/package-lock.json' -o -path ./client/ts/package-lock.json -o -path ./console/package-lock.json \) -print)
+# TypeScript has its own. npm writes node_modules/.package-lock.json last, so that
+# file is the stamp.
+NODE_LOCKS  := $(shell find . -name node_modules -prune -o \( -path '*/testdata/node/package-lock.json' -o -path ./client/ts/package-lock.json -o -path ./console/package-lock.json \) -print)
 NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
-PEERS       := bench/testdata/node/node_modules/.package-lock.json
 
-# The agents of other people that the bridges are tested with: the package of
-# this platform alone, in the versions and with the checksums of the lock file
-# after which the directory is named. 1 GB, so it is in the user's cache and
-# no other working tree fetches it again.
+# The agents of other people that the bridges are tested with, and that bench
+# compares us with: the package of this platform alone, in the versions and with
+# the checksums of the lock file after which the directory is named. 1 GB, so it
+# is in the user's cache, and no other working tree fetches it again.
 CACHE       := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))
 AGENTS_LOCK := engine/agenttest/testdata/agents/package-lock.json
 AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
@@ -59,7 +57,7 @@ lint: ## gofmt, vet, staticcheck
 	$(GO) vet $(PKG)
 	$(GO) tool staticcheck $(PKG)
 
-bench: deps agents $(PEERS) ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
+bench: deps agents ## run the benchmarks one package at a time (BENCH=regexp, PKG=./store/sqlite)
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(PKG)
 	cd bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m .
 	cd bench && BENCH_GATES=1 $(GO) test -v -run TestGates -timeout 60m .

@@ -37,7 +37,6 @@ var mayImport = map[string][]string{
 	// The page is files; who may have them is said where it is mounted.
 	"console": {},
 
-	"archive":  {".", "health", "internal/strict"},
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
 	"metrics":  {"."},

@@ -6,23 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"harness/engine/agenttest"
 )
 
-// codexBinary is the native codex that npm put beside its wrapper.
+// codexBinary is the native codex.
 func codexBinary(tb testing.TB) string {
 	tb.Helper()
-	found, err := filepath.Glob("testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if len(found) == 0 {
-		tb.Skip("codex is not installed: npm ci --prefix bench/testdata/node")
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return path
+	return agenttest.Installed(tb, agenttest.Codex)
 }
 
 // codexHome makes a home whose only model is the one at url, and which calls

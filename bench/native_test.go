@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 )
 
@@ -186,11 +186,10 @@ func oursDriver(tb testing.TB, server *modeltest.Server, name, sandbox string) d
 
 // codexDriver is codex app-server.
 func codexDriver(tb testing.TB, server *modeltest.Server) (driver, string) {
-	found, err := filepath.Glob("testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex")
-	if err != nil || len(found) == 0 {
-		return driver{}, "not installed: npm ci --prefix bench/testdata/node"
+	bin, err := agenttest.Find(agenttest.Codex)
+	if err != nil {
+		return driver{}, err.Error()
 	}
-	bin := codexBinary(tb)
 	dir := codexHome(tb, server.URL)
 	config := filepath.Join(dir, "home", "config.toml")
 	text, err := os.ReadFile(config)
@@ -211,20 +210,15 @@ func codexDriver(tb testing.TB, server *modeltest.Server) (driver, string) {
 
 // claudeDriver is Claude Code, which reads prompts from its input.
 func claudeDriver(tb testing.TB, server *modeltest.Server) (driver, string) {
-	cache, err := os.UserCacheDir()
+	bin, err := agenttest.Find(agenttest.Claude)
 	if err != nil {
 		return driver{}, err.Error()
-	}
-	arch := strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
-	found, err := filepath.Glob(filepath.Join(cache, "harness-test", "claude-code-*", "node_modules", "@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch, "claude"))
-	if err != nil || len(found) == 0 {
-		return driver{}, "not installed: HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it"
 	}
 	dir := tb.TempDir()
 	a := startAgent(tb, dir, []string{
 		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=sk-bench-0123456789", "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, ".claude"),
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-	}, found[len(found)-1], "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash")
+	}, bin, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash")
 	tb.Cleanup(a.end)
 	return driver{"claude", func(prompt string) {
 		a.send(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":%q}]}}`, prompt))

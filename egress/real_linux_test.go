@@ -1,37 +1,29 @@
 package egress_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"harness"
 	"harness/egress"
+	"harness/engine/agenttest"
 )
 
-// TestClaudeCodeWorksBehindIt runs the real program, where the tests of its
-// engine have installed it, in a sandbox without a network.
+// TestClaudeCodeWorksBehindIt runs the real program in a sandbox without a
+// network.
 func TestClaudeCodeWorksBehindIt(t *testing.T) {
 	t.Parallel()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	found, _ := filepath.Glob(filepath.Join(cache, "harness-test", "claude-code-*", "node_modules", "@anthropic-ai", "*", "claude"))
-	if len(found) == 0 {
-		t.Skip("claude is not installed; the tests of its engine do so with HARNESS_REAL_AGENTS=1")
-	}
+	claude := agenttest.Installed(t, agenttest.Claude)
 	up := scripted(t)
 	h := build(t, up.URL, egress.Options{})
-	c := newCell(t, h, func(s *harness.WorkspaceSpec) { s.ReadOnly = append(s.ReadOnly, found[0]) })
+	c := newCell(t, h, func(s *harness.WorkspaceSpec) { s.ReadOnly = append(s.ReadOnly, claude) })
 	token := h.grant(t, egress.Grant{Provider: "anthropic", MaxTokens: 100_000})
 	env, err := h.Env("anthropic", "http://"+egress.AnyHost, token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env = append(env, "HOME=/tmp", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
-	code, out := c.run(t, egress.AnyPort, env, found[0], "-p", "Say hello.", "--model", "claude-sonnet-4-5")
+	code, out := c.run(t, egress.AnyPort, env, claude, "-p", "Say hello.", "--model", "claude-sonnet-4-5")
 	if code != 0 || !strings.Contains(out, "Hello there.") {
 		t.Fatalf("code %d: %s\n%+v", code, out, h.all())
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 )
 
@@ -82,13 +83,13 @@ func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 	}{
 		"native on anthropic": {"native", "anthropic", "", "bash", "command", "X-Api-Key"},
 		"native on openai":    {"native", "openai", "/v1", "bash", "command", "Authorization"},
-		"claude":              {"claude:" + realClaude(t), "anthropic", "", "Bash", "command", "X-Api-Key"},
-		"codex":               {"codex:" + realCodex(t), "openai", "", "exec_command", "cmd", "Authorization"},
+		"claude":              {"claude:" + agenttest.Claude, "anthropic", "", "Bash", "command", "X-Api-Key"},
+		"codex":               {"codex:" + agenttest.Codex, "openai", "", "exec_command", "cmd", "Authorization"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if strings.HasSuffix(c.engine, ":") {
-				t.Skip("not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude and make bench install them")
+			if engine, program, ok := strings.Cut(c.engine, ":"); ok {
+				c.engine = engine + ":" + agenttest.Installed(t, program)
 			}
 			models := modeltest.Serve(t, strings.NewReplacer("%TOOL%", c.tool, `"command"`, `"`+c.field+`"`).Replace(scene))
 			dir, file := t.TempDir(), filepath.Join(t.TempDir(), "key")
@@ -116,37 +117,6 @@ func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 			}
 		})
 	}
-}
-
-// realCodex is the program that bench compares with; empty if it is not there.
-func realCodex(t *testing.T) string {
-	found, err := filepath.Glob("../../bench/testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex")
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// realClaude is the program that engine/claude's tests install; empty if it is
-// not there.
-func realClaude(t *testing.T) string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
-	if arch == "" {
-		arch = runtime.GOARCH
-	}
-	found, err := filepath.Glob(filepath.Join(cache, "harness-test", "claude-code-*", "node_modules", "@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch, "claude"))
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return found[len(found)-1]
 }
 
 // What runs for a session is shown while it runs, and only then.

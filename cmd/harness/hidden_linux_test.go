@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 	"harness/sandbox/bwrap"
 	"harness/sandbox/landlock"
@@ -135,10 +136,7 @@ else
 // in the next process, and sees no other's.
 func TestAnAgentsOwnMemoryIsAllThatIsShownOfOurs(t *testing.T) {
 	t.Parallel()
-	program := realClaude(t)
-	if program == "" {
-		t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
-	}
+	program := agenttest.Installed(t, agenttest.Claude)
 	dir, log, was := kept(t)
 	models := modeltest.Serve(t, `
 when user "again"

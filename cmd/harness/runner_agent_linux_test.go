@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"harness/custody"
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 	protocol "harness/protocol/runner"
 )
@@ -29,11 +30,11 @@ else
 // theirs.
 func TestKill9OfTheServerLosesNothingOfAnAgentsTurn(t *testing.T) {
 	t.Parallel()
-	for name, engine := range map[string]string{"native": "native", "claude": "claude:" + realClaude(t)} {
+	for name, engine := range map[string]string{"native": "native", "claude": "claude"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if engine == "claude:" {
-				t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
+			if name == "claude" {
+				engine += ":" + agenttest.Installed(t, agenttest.Claude)
 			}
 			models := modeltest.Serve(t, halves)
 			dir, cwd := t.TempDir(), t.TempDir()
@@ -137,12 +138,12 @@ func keyless(t *testing.T, dir string) {
 func TestTheKeyStaysOutOfTheSandboxBelowARunner(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ engine, tool string }{
-		"native": {"native", "bash"}, "claude": {"claude:" + realClaude(t), "Bash"},
+		"native": {"native", "bash"}, "claude": {"claude", "Bash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.engine == "claude:" {
-				t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
+			if name == "claude" {
+				c.engine += ":" + agenttest.Installed(t, agenttest.Claude)
 			}
 			models := modeltest.Serve(t, strings.ReplaceAll(scene, "%TOOL%", c.tool))
 			dir, cwd := t.TempDir(), t.TempDir()

@@ -21,7 +21,6 @@ var bridge = bridgetest.Bridge{
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
 	Kinds:   everyKind,
-	Always:  []string{"text", "allow", "cancel"}, // it needs seconds to start
 }
 
 // TestScenesWithTheStandIn plays every scene with what the agent said when it

@@ -32,13 +32,13 @@ func TestAnAgentRunsInNamespaces(t *testing.T) {
 // can be reached.
 func TestTheRealAgent(t *testing.T) {
 	agenttest.Installed(t, bridge.Package)
+	if os.Getenv("LONG")+os.Getenv("UPDATE") == "" {
+		t.Skip("LONG=1 plays all scenes with it; cmd/harness plays some in every run")
+	}
 	if !agenttest.Alone(t) {
 		return
 	}
 	t.Run("Scenes", bridge.PlayReal)
-	if os.Getenv("LONG") == "" {
-		return
-	}
 	t.Run("RunsInNamespaces", runsInNamespaces)
 	t.Run("NothingIsLeftHoweverItEnds", func(t *testing.T) {
 		t.Parallel()

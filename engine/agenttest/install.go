@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // for lock
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,28 +24,36 @@ const (
 	OpenCode = "opencode-$PLATFORM/bin/opencode"
 )
 
-// Installed finds a program where make agents puts it: in the user's cache, in a
-// directory named after the lock file. Where it is missing, a test that needs it
-// is skipped; with CI it fails.
-func Installed(tb testing.TB, name string) string {
-	tb.Helper()
+// Find finds a program where make agents puts it: in the user's cache, in a
+// directory named after the lock file.
+func Find(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		tb.Fatal(err)
+		return "", err
 	}
 	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
 	sum := sha256.Sum256(lock)
 	pattern := filepath.Join(cache, "harness-test", "agents-"+hex.EncodeToString(sum[:])[:12], "node_modules", strings.ReplaceAll(name, "$PLATFORM", platform))
 	found, err := filepath.Glob(pattern)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no %s; make agents installs it", pattern)
+	}
 	if err != nil {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// Installed is the program. Where it is missing, a test that needs it is skipped;
+// with CI it fails.
+func Installed(tb testing.TB, name string) string {
+	tb.Helper()
+	path, err := Find(name)
+	switch {
+	case err != nil && os.Getenv("CI") != "":
 		tb.Fatal(err)
+	case err != nil:
+		tb.Skip(err)
 	}
-	if len(found) > 0 {
-		return found[0]
-	}
-	if os.Getenv("CI") != "" {
-		tb.Fatalf("no %s; make agents installs it", pattern)
-	}
-	tb.Skipf("no %s; make agents installs it", pattern)
-	return ""
+	return path
 }

@@ -26,6 +26,7 @@ var bridge = bridgetest.Bridge{
 	Config:  harness.ConfigPatch{Model: new("claude-opus-5-5")},
 	Dialect: bridgetest.Dialect{Kind: kind, Flags: []string{"--session-id", "--resume"}, Learn: learn, Now: now, Scrub: scrub},
 	Scenes:  scenes,
+	Always:  []string{"text", "parallel", "plan", "configure_live", "restart", "steer_text"}, // the others are played over the protocols
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it

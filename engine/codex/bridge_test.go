@@ -24,6 +24,7 @@ var bridge = bridgetest.Bridge{
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
 	Kinds:   everyKind,
+	Always:  []string{"text", "patch", "session", "restart", "error_400"}, // the others are played over the protocols
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it

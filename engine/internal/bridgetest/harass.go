@@ -19,7 +19,7 @@ const Stay = `sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.1; done' & sets
 // LONG=1 does it 200 times.
 func Harass(s *Stage, within int) {
 	s.Helper()
-	rounds := 5
+	rounds := 4
 	if os.Getenv("LONG") != "" {
 		rounds = 200
 	}
