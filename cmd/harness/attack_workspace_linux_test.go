@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 )
 
@@ -111,17 +112,16 @@ done
 // denied it is not run.
 func TestAWorkspaceConfiguresNothing(t *testing.T) {
 	t.Parallel()
-	for name, engine := range map[string]string{"native": "native", "claude, a stand-in": "claude:stand-in", "claude": "claude:" + realClaude(t)} {
+	for name, engine := range map[string]string{"native": "native", "claude, a stand-in": "claude:stand-in", "claude": "claude"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if engine == "claude:" {
-				t.Skip("claude is not installed; HARNESS_REAL_AGENTS=1 go test ./engine/claude installs it")
-			}
 			c := newTrap(t)
 			tool := "Bash"
 			switch name {
 			case "native":
 				tool = "bash"
+			case "claude":
+				engine += ":" + agenttest.Installed(t, agenttest.Claude)
 			case "claude, a stand-in":
 				program := filepath.Join(t.TempDir(), "claude")
 				write(t, program, settler)

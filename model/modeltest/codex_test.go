@@ -14,24 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 )
 
-// TestTheRealCodexTakesItForAModel plays a turn with a tool call with the
-// program that make bench installs; make deps does not, so it may be missing.
+// TestTheRealCodexTakesItForAModel plays a turn with a tool call.
 func TestTheRealCodexTakesItForAModel(t *testing.T) {
 	t.Parallel()
-	found, err := filepath.Glob("../../bench/testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		t.Skip("codex is not installed: npm ci --prefix bench/testdata/node")
-	}
-	bin, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := agenttest.Installed(t, agenttest.Codex)
 	s := modeltest.Serve(t, `
 when step 1
   think A command will tell.
@@ -77,7 +67,7 @@ apps = false
 	cmd.WaitDelay = 5 * time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	err := cmd.Run()
 	if err != nil || !strings.Contains(out.String(), "It printed codex-42, ü✓.") {
 		t.Fatalf("codex: %v\n%s\n%s", err, &out, &errs)
 	}
