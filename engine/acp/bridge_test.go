@@ -10,7 +10,11 @@ import (
 	"harness/engine/internal/program"
 )
 
+// shell is the program's.
+var shell = bridgetest.Shell{Tool: "bash", Input: `{"command":%s,"description":"work"}`}
+
 var bridge = bridgetest.Bridge{
+	Name:    "acp",
 	Program: "OpenCode 1.18.33",
 	Package: agenttest.OpenCode,
 	Args:    []string{"acp"},
@@ -18,6 +22,9 @@ var bridge = bridgetest.Bridge{
 		return acp.New(acp.Options{Command: command, Base: base})
 	},
 	Behind:  scripted,
+	Shell:   shell,
+	Start:   8000,
+	Notice:  "bounded by this alone",
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
 	Kinds:   everyKind,

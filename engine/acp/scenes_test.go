@@ -10,10 +10,7 @@ import (
 
 // scenes are what a session can live through with OpenCode.
 var scenes = []bridgetest.Scene{
-	{Name: "text", Model: "think A greeting.\nsay Hello there.\nusage in=10 out=7", Play: func(s *bridgetest.Stage) {
-		s.Ask("hello")
-		s.Ask("hello again") // the same process
-	}},
+	bridgetest.Text, bridgetest.Resume, bridgetest.ResumeLost(".harness/acp"), bridgetest.Interrupt("cancel"), shell.InterruptQuestion("cancel_question"),
 	{Name: "allow", Model: `
 when step 1 and tool bash
   say I will look.
@@ -46,48 +43,6 @@ else
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.AcceptEdits)}})
 		s.Ask("write")
 		s.Made("a.txt", "hello\n")
-	}},
-	{Name: "cancel", Model: `
-when user "again"
-  say Back.
-else
-  say Half
-  pause`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Saw("token Half")
-		s.Do(harness.Cancel{})
-		s.Ended(1)
-		s.Ask("again")
-	}},
-	{Name: "cancel_question", Model: `
-when user "again"
-  say Back.
-else
-  call bash {"command":"echo never","description":"never"}`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Pending()
-		s.Do(harness.Cancel{})
-		s.Ended(1)
-		s.Ask("again")
-	}},
-	{Name: "resume", Model: `
-when user "two"
-  say The second.
-else
-  say The first.`, Play: func(s *bridgetest.Stage) {
-		s.Ask("one")
-		s.Reboot()
-		s.Ask("two") // another process
-		s.Told(-1, "The first.", "two")
-	}},
-	{Name: "resume_lost", Model: "say Hello.", Play: func(s *bridgetest.Stage) {
-		s.Ask("one")
-		s.Reboot()
-		if err := os.RemoveAll(s.Dir + "/.harness/acp"); err != nil {
-			s.Fatal(err)
-		}
-		s.Ask("two")
-		s.Told(-1, "conversation-so-far", "user: one", "assistant: Hello.")
 	}},
 	{Name: "configure", Model: "say Done.", Play: func(s *bridgetest.Stage) {
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{Model: new("scripted/other"), Agent: new("plan")}})

@@ -14,7 +14,11 @@ import (
 	"harness/engine/internal/program"
 )
 
+// shell is the program's.
+var shell = bridgetest.Shell{Tool: "Bash", Input: `{"command":%s}`}
+
 var bridge = bridgetest.Bridge{
+	Name:    "claude",
 	Program: "Claude Code 2.1.325",
 	Package: agenttest.Claude,
 	Open: func(command []string, base program.Options) bridgetest.Engine {
@@ -24,6 +28,8 @@ var bridge = bridgetest.Bridge{
 		return nil, []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=dummy", "CLAUDE_CODE_MAX_RETRIES=1"}
 	},
 	Config:  harness.ConfigPatch{Model: new("claude-opus-5-5")},
+	Shell:   shell,
+	Notice:  "claude's own sandbox is off",
 	Dialect: bridgetest.Dialect{Kind: kind, Flags: []string{"--session-id", "--resume"}, Learn: learn, Now: now, Scrub: scrub},
 	Scenes:  scenes,
 	Always:  []string{"text", "parallel", "plan", "configure_live", "restart", "steer_text"}, // the others are played over the protocols

@@ -1,9 +1,6 @@
 package claude_test
 
 import (
-	"os"
-	"strings"
-
 	"harness"
 	"harness/engine/internal/bridgetest"
 )
@@ -11,10 +8,12 @@ import (
 // scenes are what a session can live through with the program. They are cued by
 // the log alone, so that they play the same with the stand-in.
 var scenes = []bridgetest.Scene{
-	{Name: "text", Model: "think A greeting.\nsay Hello there.\nusage in=10 out=7", Play: func(s *bridgetest.Stage) {
-		s.Ask("hello")
-		s.Ask("hello again") // the same process
-	}},
+	bridgetest.Text, bridgetest.Fork, bridgetest.Fresh, bridgetest.ResumeLost(".harness/claude/ses_1/config"),
+	bridgetest.Interrupt("interrupt"), shell.InterruptQuestion("interrupt_question"),
+	shell.Killed("\x00stream-json\x00", ".harness/claude/ses_1/config/projects/*/*.jsonl"),
+	bridgetest.Restart("when step 1\n  " + shell.Call("echo one") + "\nelse\n  say Done."),
+	bridgetest.Failing("error_400", "status 400 No such thing."), bridgetest.Failing("error_429", "status 429 Slow down."),
+	bridgetest.Failing("error_500", "status 500 Oops."), bridgetest.Failing("error_529", "status 529 Overloaded."),
 	{Name: "tool_allow", Model: `
 when user "again"
   say The same.
@@ -61,29 +60,6 @@ else
 		s.Decide(harness.Allow, harness.InSession, "")
 		s.Ended(1)
 	}},
-	{Name: "interrupt", Model: `
-when user "again"
-  say Back.
-else
-  say Half
-  pause`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Saw("token Half")
-		s.Do(harness.Cancel{})
-		s.Ended(1)
-		s.Ask("again") // the same process
-	}},
-	{Name: "interrupt_question", Model: `
-when user "again"
-  say Back.
-else
-  call Bash {"command":"echo never"}`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Pending()
-		s.Do(harness.Cancel{})
-		s.Ended(1)
-		s.Ask("again")
-	}},
 	{Name: "steer", Model: `
 when step 1
   call Bash {"command":"sleep 2; echo slept"}
@@ -123,55 +99,6 @@ else
 		s.Decide(harness.Allow, harness.Once, "")
 		s.Ended(2)
 	}},
-	{Name: "killed", Model: `
-when user "again"
-  say Back.
-when step 1
-  say Working.
-  call Bash {"command":"echo one"}
-else
-  say Half
-  pause`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Decide(harness.Allow, harness.Once, "")
-		s.Saw("Half")
-		s.Wrote(".harness/claude/ses_1/config/projects/*/*.jsonl", "echo one") // it writes when it has time
-		s.Kill("\x00stream-json\x00")
-		s.Ended(1)
-		s.Ask("again")
-		s.Told(-1, "Working.", "echo one", "again")
-	}},
-	{Name: "restart", Model: `
-when step 1
-  call Bash {"command":"echo one"}
-else
-  say Done.`, Play: func(s *bridgetest.Stage) {
-		s.Say("go")
-		s.Pending()
-		s.Until("checkpoint with the question", func([]harness.Event) bool {
-			return strings.Contains(s.State().EngineRef, `"asked"`)
-		})
-		s.Reboot()
-		s.Decide(harness.Allow, harness.Once, "")
-		s.Ended(1)
-	}},
-	{Name: "fork", Model: `
-when user "three"
-  say The third.
-when user "two"
-  say The second.
-else
-  say The first.`, Play: func(s *bridgetest.Stage) {
-		s.Ask("one")
-		at := s.State().Seq
-		s.Ask("two")
-		s.ID = s.Create(harness.NewSession{ID: "ses_2", Directory: s.Dir, From: &harness.Branch{Session: "ses_1", Seq: at}})
-		s.Ask("three")
-		s.Told(-1, "The first.", "three")
-		if s.Model != nil && strings.Contains(string(s.Model.Requests()[2].Body), "The second.") {
-			s.Error("the branch has what came after it")
-		}
-	}},
 	{Name: "fork_middle", Model: `
 when user "three"
   say The third.
@@ -188,11 +115,6 @@ else
 		s.Told(-1, "conversation-so-far", "The first.", "user: two")
 		s.ID = "ses_1"
 		s.Do(harness.Cancel{})
-		s.Ended(2)
-	}},
-	{Name: "fresh", Model: "say Hello.", Play: func(s *bridgetest.Stage) {
-		s.Ask("one")
-		s.Do(harness.Submit{Parts: harness.TextPart("two"), Source: harness.FromSubmit, OnBusy: harness.Enqueue})
 		s.Ended(2)
 	}},
 	{Name: "configure", Model: `
@@ -264,19 +186,6 @@ else
 		s.Decide(harness.Allow, harness.Once, "")
 		s.Ended(1)
 	}},
-	{Name: "resume_lost", Model: "say Hello.", Play: func(s *bridgetest.Stage) {
-		s.Ask("one")
-		s.Reboot()
-		if err := os.RemoveAll(s.Dir + "/.harness/claude/ses_1/config"); err != nil {
-			s.Fatal(err)
-		}
-		s.Ask("two")
-		s.Told(-1, "conversation-so-far", "user: one", "assistant: Hello.")
-	}},
-	{Name: "error_400", Model: "status 400 No such thing.", Play: failing},
-	{Name: "error_429", Model: "status 429 Slow down.", Play: failing},
-	{Name: "error_500", Model: "status 500 Oops.", Play: failing},
-	{Name: "error_529", Model: "status 529 Overloaded.", Play: failing},
 	{Name: "parallel", Model: `
 when step 1
   call Read {"file_path":"/proc/sys/kernel/ostype"}
@@ -298,5 +207,3 @@ else
 		s.Ask("go on")
 	}},
 }
-
-func failing(s *bridgetest.Stage) { s.Ask("go") }

@@ -9,7 +9,11 @@ import (
 	"harness/engine/internal/program"
 )
 
+// shell is the program's.
+var shell = bridgetest.Shell{Tool: "exec_command", Input: `{"cmd":%s,"yield_time_ms":20000}`}
+
 var bridge = bridgetest.Bridge{
+	Name:    "codex",
 	Program: "Codex 0.166.0",
 	Package: agenttest.Codex,
 	Open: func(command []string, base program.Options) bridgetest.Engine {
@@ -21,6 +25,8 @@ var bridge = bridgetest.Bridge{
 			"-c", `model_providers.scripted={name="scripted",base_url="` + url + `/v1",wire_api="responses",request_max_retries=0,stream_max_retries=0}`,
 		}, nil
 	},
+	Shell:   shell,
+	Notice:  "codex's own sandbox is off",
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
 	Kinds:   everyKind,

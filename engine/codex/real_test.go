@@ -3,82 +3,24 @@ package codex_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"harness"
-	"harness/engine/agenttest"
 	"harness/engine/enginetest"
-	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
-	"harness/model/modeltest"
-	"harness/sandbox/bwrap"
 )
 
-// TestTheRealProgram is all that the real one has to show, where nothing but
-// loopback can be reached.
 func TestTheRealProgram(t *testing.T) {
-	agenttest.Installed(t, bridge.Package)
-	if !agenttest.Alone(t) {
-		return
-	}
-	t.Run("Scenes", bridge.PlayReal)
-	t.Run("RunsInNamespaces", runsInNamespaces)
-	t.Run("RunsNothingOfTheWorkspaceUnasked", runsNothingUnasked)
-	t.Run("WhatACommandLeftEndsWithTheTurn", leavesNothing)
-	t.Run("CountsWhatItUses", counts)
-	t.Run("NothingIsLeftHoweverItEnds", func(t *testing.T) {
-		t.Parallel()
-		bridgetest.Harass(bridge.Real(t, program.Options{}, `
-when step 1
-  call exec_command {"cmd":"`+bridgetest.Stay+`","yield_time_ms":20000}
-else
-  say Done.`), 1500)
+	bridge.Alone(t, map[string]func(*testing.T){
+		"RunsNothingOfTheWorkspaceUnasked": runsNothingUnasked,
+		"CountsWhatItUses":                 counts,
+		"KeepsThePromisesOfEngines": func(t *testing.T) {
+			bridge.RealPromises(t, suiteModel, enginetest.Situations{
+				Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",
+				Steer: "inner steer", Resume: "inner say",
+			})
+		},
 	})
-	t.Run("KeepsThePromisesOfEngines", func(t *testing.T) {
-		if os.Getenv("LONG") == "" {
-			t.Skip("LONG=1 runs the suite with the real program")
-		}
-		bridge.RealPromises(t, modeltest.Serve(t, suiteModel).URL, enginetest.Situations{
-			Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",
-			Steer: "inner steer", Resume: "inner say",
-		})
-	})
-}
-
-// runsInNamespaces of a sandbox in which nothing but the workspace can be
-// written: it works, remembers, and says what holds.
-func runsInNamespaces(t *testing.T) {
-	t.Parallel()
-	box := bwrap.New(nil)
-	if _, err := box.Probe(t.Context()); err != nil {
-		t.Skip(err)
-	}
-	s := bridge.Real(t, program.Options{Sandbox: box, Network: true}, `
-when user "again"
-  say Back.
-when step 1
-  call exec_command {"cmd":"echo made > made.txt; touch /outside 2>/dev/null && echo out; ls $HOME","yield_time_ms":5000}
-else
-  say Done.`)
-	s.Say("go")
-	s.Decide(harness.Allow, harness.Once, "")
-	s.Ended(1)
-	s.Made("made.txt", "made\n")
-	if log := bridgetest.Tell(s.Events()); strings.Contains(log, `out\n`) || !strings.Contains(log, "sandbox_notice namespaces") {
-		t.Errorf("the log is\n%s", log)
-	}
-	for _, e := range s.Events() {
-		if n, ok := e.Payload.(*harness.SandboxNotice); ok && !strings.Contains(n.Reason, "codex's own sandbox is off") {
-			t.Errorf("the notice does not say that the inner sandbox is off: %q", n.Reason)
-		}
-	}
-	s.Reboot()
-	s.Ask("again")
-	s.Told(-1, "echo made", "again")
-	if b, err := os.ReadFile(s.Dir + "/.harness/codex/.gitignore"); err != nil || string(b) != "*\n" {
-		t.Errorf("what the program keeps is not ignored: %q, %v", b, err)
-	}
 }
 
 // runsNothingUnasked of the workspace although it has full access there: a
@@ -103,19 +45,6 @@ func runsNothingUnasked(t *testing.T) {
 	}
 }
 
-// leavesNothing is about a command that has left its shell.
-func leavesNothing(t *testing.T) {
-	t.Parallel()
-	s := bridge.Real(t, program.Options{}, `
-when step 1
-  call exec_command {"cmd":"setsid sleep 300 >/dev/null 2>&1 & echo left","yield_time_ms":5000}
-else
-  say Done.`)
-	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
-	s.Ask("go")
-	s.NotRunning("sleep")
-}
-
 // counts adds up what the requests of a turn use.
 func counts(t *testing.T) {
 	t.Parallel()
@@ -126,7 +55,7 @@ when step 1
 else
   say Done.
   usage in=200 out=5 cached=30`)
-	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+	s.Freely()
 	s.Ask("go")
 	var last *harness.Usage
 	for _, e := range s.Events() {

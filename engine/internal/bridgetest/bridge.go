@@ -1,6 +1,8 @@
 package bridgetest
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +18,13 @@ import (
 
 // Bridge is what is known about a program and its engine.
 type Bridge struct {
+	Name    string // of the engine
 	Program string // and its version, which the recordings are of
 	Package string // that has it; see agenttest
 	Args    []string
+	Shell   Shell
+	Notice  string // what its sandbox notice says of the program
+	Start   int    // milliseconds within which it surely runs a command; 1500 if 0
 	// Open makes an engine of a command line.
 	Open func(command []string, base program.Options) Engine
 	// Behind is what makes a server at url the program's model: arguments and
@@ -33,6 +39,21 @@ type Bridge struct {
 	Always []string // the scenes that the real program plays in every run; none is all
 
 	told *enginetest.Ledger // nil: each stage has its own
+}
+
+// Shell is a program's tool that runs commands.
+type Shell struct {
+	Tool  string
+	Input string // JSON in which %s is a command
+}
+
+// Call is a line of a model's script that has the program run a command.
+func (s Shell) Call(command string) string {
+	quoted, err := json.Marshal(command)
+	if err != nil {
+		panic("a command that is no text: " + err.Error())
+	}
+	return "call " + s.Tool + " " + fmt.Sprintf(s.Input, quoted)
 }
 
 // As opens a stage with the test's own binary in place of the program. Its

@@ -10,9 +10,6 @@ import (
 	"harness"
 )
 
-// Stay is a command whose processes try to stay when it is over.
-const Stay = `sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.1; done' & setsid sleep 300 & sleep 30; echo over`
-
 // Harass lets the session's program work, and at a random time of each round,
 // within so many milliseconds, kills it, or one of its commands, or cancels the
 // turn. When the engine is closed, no process is left. It does so a few times;
@@ -23,7 +20,7 @@ func Harass(s *Stage, within int) {
 	if os.Getenv("LONG") != "" {
 		rounds = 200
 	}
-	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
+	s.Freely()
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range rounds {
 		n := s.Turns()

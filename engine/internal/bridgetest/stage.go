@@ -292,6 +292,23 @@ func (s *Stage) Told(n int, words ...string) {
 	}
 }
 
+// NotTold checks that the request has none of the words.
+func (s *Stage) NotTold(n int, words ...string) {
+	s.Helper()
+	if s.Model == nil {
+		return
+	}
+	all := s.Model.Requests()
+	if n < 0 {
+		n += len(all) + 1
+	}
+	for _, w := range words {
+		if strings.Contains(string(all[n-1].Body), w) {
+			s.Errorf("request %d of %d has %q", n, len(all), w)
+		}
+	}
+}
+
 // Made checks that a file was made by the real program.
 func (s *Stage) Made(name, want string) {
 	s.Helper()

@@ -13,6 +13,7 @@ import (
 	"harness/engine/agenttest"
 	"harness/engine/enginetest"
 	"harness/engine/internal/program"
+	"harness/model/modeltest"
 	"harness/sandbox/local"
 )
 
@@ -62,9 +63,12 @@ func (b *Bridge) Promises(t *testing.T, s enginetest.Situations) {
 }
 
 // RealPromises is the suite with the real program and a model that brings it
-// into the situations. It takes minutes.
-func (b *Bridge) RealPromises(t *testing.T, url string, s enginetest.Situations) {
-	args, env := b.Behind(url)
+// into the situations, with LONG=1: it takes minutes.
+func (b *Bridge) RealPromises(t *testing.T, model string, s enginetest.Situations) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("LONG=1 runs the suite with the real program")
+	}
+	args, env := b.Behind(modeltest.Serve(t, model).URL)
 	b.promises(t, slices.Concat([]string{agenttest.Installed(t, b.Package)}, b.Args, args), program.Options{Idle: -1, Env: env}, s)
 }
 
