@@ -109,7 +109,7 @@ else
 		p.say("go")
 		p.allow()
 		p.until("half of the answer", func(v *known) bool { return strings.Contains(v.text, "Half") })
-		written(p)
+		notedDown(p)
 		if err := syscall.Kill(p.process(), syscall.SIGKILL); err != nil {
 			p.Fatal(err)
 		}
@@ -122,7 +122,7 @@ else
 		p.say("go")
 		p.allow()
 		p.until("half of the answer", func(v *known) bool { return strings.Contains(v.text, "Half") })
-		written(p)
+		notedDown(p)
 		p.server.kill()
 		p.start(agenttest.Installed(p, agenttest.Claude))
 		p.until("the failure", func(v *known) bool { return !v.busy && v.failed != "" })
@@ -200,9 +200,9 @@ else
   say Half
   pause`
 
-// written waits until the program has written down what it did: it does so when
+// notedDown waits until the program has written down what it did: it does so when
 // it has time.
-func written(p *bridgePlay) {
+func notedDown(p *bridgePlay) {
 	p.Helper()
 	until(p, "the program's own record", func() bool {
 		all, err := filepath.Glob(filepath.Join(p.data, "agents/claude", p.id, "config/projects/*/*.jsonl"))
