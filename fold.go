@@ -66,6 +66,8 @@ func (s *State) Apply(e Event) {
 		s.applyArtifact(e, p)
 	case *SandboxNotice:
 		s.applySandbox(p)
+	case *PolicyDecision:
+		set(&s.Course.PolicyPath, p.PolicyPath)
 	case *TransportDiagnostic:
 		set(&s.Course.Provider, p.ProviderActual)
 	case *HookEvent:
@@ -80,7 +82,7 @@ func (s *State) Apply(e Event) {
 		s.Error, s.Course.LastError = p.Message, p.Message
 	case *TurnEnd:
 		s.applyTurnEnd(e, p)
-	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana, *PolicyDecision,
+	case *Session, *TurnStartTools, *ToolBatch, *ToolSelected, *ToolValidationError, *ContextWarning, *StepProgress, *Usage, *Retrieval, *Antahkarana,
 		*Completed, *HealthSnapshot, *Unknown:
 		// Facts that the state does not carry.
 	}

@@ -250,6 +250,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	if n.User == "" && !inherits {
 		n.User = c.User
 	}
+	n.Actor = c.Actor()
 	if strings.HasPrefix(string(n.ID), defaults) && n.ID != harness.DefaultSession(n.User) {
 		err := fmt.Errorf("session id %s is kept for a user's default session: %w", n.ID, harness.ErrForbidden)
 		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})

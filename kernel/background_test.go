@@ -335,6 +335,8 @@ func TestARestartKeepsTheLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if got := strings.Join(began, " "); got != "b1 a1 b2 a2 a3" {
 			t.Errorf("they began %s", got)
 		}

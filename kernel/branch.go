@@ -70,6 +70,18 @@ func (k *Kernel) seed(ctx context.Context, id harness.SessionID, st *harness.Sta
 	}
 }
 
+// resumeContext is what S3's session state says of where a branch began.
+func resumeContext(seed *harness.SessionCheckpoint) json.RawMessage {
+	text, err := json.Marshal(struct {
+		Summary string  `json:"summary_text"`
+		Cursor  *string `json:"resume_cursor"`
+	}{seed.SummaryText, seed.ResumeCursor})
+	if err != nil {
+		panic("kernel: encode a seed: " + err.Error())
+	}
+	return text
+}
+
 // seedLook is how many sealed messages a seed looks at: the last exchange is
 // among them unless a person spoke several times.
 const seedLook = 4

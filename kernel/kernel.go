@@ -224,6 +224,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(first)
 	} else {
 		seed := k.seed(ctx, id, st, *c.From)
+		if first.Kind == harness.Background {
+			first.ResumeContext = resumeContext(seed)
+		}
 		add(first)
 		add(seed)
 		c.From.Cursor = "" // a store needs the place only

@@ -22,10 +22,10 @@ type line struct {
 	places map[harness.SessionID]*place
 	users  map[string]*customer
 	past   map[string]time.Time // when users without a place were last served
-	last   time.Time           // when somebody was last served
-	busy   int                 // places that are taken or promised
-	idle   int                 // places whose engine waits for people
-	order  []harness.SessionID // who goes when; nil: to be found out
+	last   time.Time            // when somebody was last served
+	busy   int                  // places that are taken or promised
+	idle   int                  // places whose engine waits for people
+	order  []harness.SessionID  // who goes when; nil: to be found out
 	where  map[harness.SessionID]int
 	alarm  time.Time // when time alone may change something; zero: never
 }

@@ -270,10 +270,7 @@ func TestNativeBackgroundAgenticRunsEmitSessionStateSessionCheckpointAndStepProg
 	s := serve(t, `step 1/1 "Inspect files" running
 emit session_checkpoint {"session_id":"bg_123","sequence":4,"checkpoint_type":"step","status":"completed","summary_text":"step-1 completed: Inspect files","resume_cursor":null}
 step 1/1 "Inspect files" completed`)
-	id := s.background()
-	if _, err := s.k.Do(t.Context(), harness.SessionID(id), harness.Submit{Parts: harness.TextPart("work"), Source: harness.FromTurn}); err != nil {
-		t.Fatal(err)
-	}
+	id := s.starts(`{"prompt":"work"}`).SessionID
 	r := s.request("GET", "/sessions/"+id+"/events/stream?after=0&until=terminal", "")
 	defer r.Body.Close()
 	n := map[string]int{}

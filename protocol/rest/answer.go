@@ -21,7 +21,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode %T: %w", v, err)
 	}
-	if made, ok := v.(session); ok && status == http.StatusCreated {
+	if made, ok := v.(interface{ location() string }); ok && status == http.StatusCreated {
 		w.Header().Set("Location", made.location())
 	}
 	w.Header().Set("Content-Type", mediaJSON)

@@ -91,7 +91,8 @@ func (s *Server) list(ctx context.Context, kind harness.Kind, p *chatQuery) (ses
 // sessionDetail is a session with what S3 wants beside its row.
 type sessionDetail struct {
 	session
-	Error     string         `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	contract
 	Config    config         `json:"config"`
 	Lacks     *harness.Lacks `json:"lacks,omitempty"` // because of its engine
 	Turn      *turn          `json:"turn,omitempty"`  // the one that is open
@@ -122,15 +123,20 @@ func (s *Server) getChat(ctx context.Context, p *onSession) (sessionDetail, erro
 
 // detail is a session of a kind as it is now.
 func (s *Server) detail(ctx context.Context, id harness.SessionID, kind harness.Kind) (sessionDetail, error) {
-	if _, err := s.row(ctx, id, kind); err != nil {
+	row, err := s.row(ctx, id, kind)
+	if err != nil {
 		return sessionDetail{}, err
 	}
 	st, err := s.k.At(ctx, id, 0)
 	if err != nil {
 		return sessionDetail{}, err
 	}
+	sum := st.Summary()
+	if !sum.Queued.IsZero() {
+		sum.Place = row.Place
+	}
 	d := sessionDetail{
-		session: asSession(st.Summary()), Error: st.Error, Config: asConfig(st.Config), Lacks: st.Lacks, Turn: asTurn(st.Turn),
+		session: asSession(sum), contract: s.contractOf(st), Error: st.Error, Config: asConfig(st.Config), Lacks: st.Lacks, Turn: asTurn(st.Turn),
 		Queued: len(st.Queue), Approvals: asApprovals(st), Health: healthOf(st),
 	}
 	d.detail, err = describe(ctx, s.k, st)

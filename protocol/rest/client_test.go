@@ -54,7 +54,7 @@ func serveWith(t testing.TB, st harness.Store, e *script.Engine, opts *rest.Opti
 	t.Helper()
 	s := &server{t: t, store: st, engine: e, client: &http.Client{Transport: &http.Transport{}}, doc: described(t)}
 	s.k = kernel.New(st, map[string]harness.Engine{"script": s.engine}, &kernel.Options{
-		Engine: "script", Directory: "/workspace", Window: -1, Files: workspace.NewTrees(t.TempDir(), nil).Of, // of directories that exist
+		Engine: "script", Directory: "/workspace", Window: -1, Backoff: time.Millisecond, Files: workspace.NewTrees(t.TempDir(), nil).Of, // of directories that exist
 	})
 	if opts == nil {
 		opts = &rest.Options{}

@@ -95,6 +95,9 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request, p *onSession, _ 
 
 func (s *Server) cancel(ctx context.Context, key string, p *onSession, b *cancelInput) (receipt, error) {
 	got, err := s.do(ctx, p.ID, harness.Cancel{Turn: b.TurnID, ClientKey: key, Actor: by(ctx)}, key, func(e harness.Payload) bool {
+		if st, ok := e.(*harness.SessionState); ok { // it was waiting in line
+			return st.Status == harness.StatusCancelled && st.ClientKey == key
+		}
 		h, ok := e.(*harness.HookEvent)
 		return ok && h.Kind == harness.HookCancel && h.ClientKey == key
 	})
@@ -110,22 +113,6 @@ func (s *Server) pause(ctx context.Context, key string, p *onSession, _ *none) (
 		return ok && st.ClientKey == key && (st.Status == harness.Paused || st.PauseRequested != nil && *st.PauseRequested)
 	})
 	return s.withHealth(ctx, p.ID, got, err)
-}
-
-func (s *Server) resume(ctx context.Context, key string, p *onSession, b *branchInput) (int, any, error) {
-	if b.FromEventID != "" || b.ResumeCursor != "" {
-		made, err := s.branch(ctx, key, p.ID, b)
-		return http.StatusCreated, made, err
-	}
-	got, err := s.do(ctx, p.ID, harness.Resume{ClientKey: key, Actor: by(ctx)}, key, func(e harness.Payload) bool {
-		st, ok := e.(*harness.SessionState)
-		return ok && st.ClientKey == key && st.Status != harness.Paused && (st.PauseRequested == nil || !*st.PauseRequested)
-	})
-	if err != nil && harness.AsError(err) == harness.ErrInvalid { // all that was said was checked: it is the session's state
-		err = errNotPaused
-	}
-	answer, err := s.withHealth(ctx, p.ID, got, err)
-	return http.StatusOK, answer, err
 }
 
 func (s *Server) branchChat(ctx context.Context, key string, p *onSession, b *branchInput) (session, error) {

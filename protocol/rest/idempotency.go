@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 
 	"harness"
 )
@@ -87,7 +88,10 @@ func (s *Server) made(ctx context.Context, n harness.NewSession) error {
 	if p.Policy != nil {
 		then.Health = p.Policy.Health
 	}
-	if !reflect.DeepEqual(then, n.Config) {
+	if !reflect.DeepEqual(then, n.Config) || n.MaxRetries != nil && (p.MaxRetries == nil || *p.MaxRetries != *n.MaxRetries) {
+		return errKeyReused
+	}
+	if !sameTime(p.ExpiresAt, n.Expires) || !s.samePrompt(ctx, n, first) {
 		return errKeyReused
 	}
 	if f := n.From; f != nil && (f.Seq != 0 && f.Seq != first-1 || f.Cursor != "" && f.Cursor != p.BranchResumeCursor) {
@@ -98,4 +102,22 @@ func (s *Server) made(ctx context.Context, n harness.NewSession) error {
 
 func sameTitle(then *string, now string) bool {
 	return then == nil && now == "" || then != nil && *then == now
+}
+
+func sameTime(then *time.Time, now time.Time) bool {
+	return then == nil && now.IsZero() || then != nil && then.Equal(now.Truncate(time.Millisecond))
+}
+
+// samePrompt reports whether a session began with the prompt of n, behind the
+// event first, and, if it is a branch, the seed.
+func (s *Server) samePrompt(ctx context.Context, n harness.NewSession, first harness.Seq) bool {
+	if n.From != nil {
+		first++
+	}
+	if n.Prompt == nil {
+		return true
+	}
+	e, err := s.event(ctx, n.ID, first+1)
+	m, ok := e.Payload.(*harness.UserMessage)
+	return err == nil && ok && slices.Equal(m.Parts, n.Prompt)
 }

@@ -58,6 +58,12 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	}
 	s.must(200, &left, "GET", "/rules", "")
 	s.must(204, nil, "DELETE", "/rules/"+left.Rules[0].ID, "")
+	s.must(201, &branch, "POST", "/sessions", `{"prompt":"hang"}`)
+	work := branch.SessionID
+	s.must(200, nil, "POST", "/sessions/"+work+"/cancel", "")
+	s.idle(work)
+	s.refused(409, "not_running", "", "POST", "/sessions/"+work+"/pause", "")
+	s.must(201, &branch, "POST", chat+"/branch", "{}")
 	archive := s.must(200, nil, "GET", on+"/export", "")
 	s.must(204, nil, "DELETE", "/sessions/"+branch.SessionID, "")
 	for _, path := range []string{chat, on} {

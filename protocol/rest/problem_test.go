@@ -54,7 +54,7 @@ func TestAWrongMethodNamesTheRightOnes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "")
 	for path, allow := range map[string]string{
-		"/sessions": "GET, HEAD", "/chat/sessions": "GET, HEAD, POST", "/sessions/x": "DELETE, GET, HEAD, PATCH", "/sessions/import": "POST", "/sessions/x/cancel": "POST", "/approvals/x": "POST",
+		"/sessions": "GET, HEAD, POST", "/chat/sessions": "GET, HEAD, POST", "/sessions/x": "DELETE, GET, HEAD, PATCH", "/sessions/import": "POST", "/sessions/x/cancel": "POST", "/approvals/x": "POST",
 	} {
 		for _, method := range []string{"PUT", "OPTIONS", "TRACE"} {
 			if a := s.refused(405, "method_not_allowed", "", method, path, ""); a.Header.Get("Allow") != allow {

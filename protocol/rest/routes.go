@@ -20,6 +20,7 @@ var routes = []route{
 	act("POST", "/chat/sessions/{id}/branch", "branchChatSession", "Make a chat session that begins with this one's history up to a place; without a place, all of it.", http.StatusCreated, (*Server).branchChat, harness.ErrNotFound),
 	raw("GET", "/chat/sessions/{id}/events/stream", "streamChatEvents", "The events of a chat session, past and to come.", streamed, (*Server).streamChat, harness.ErrNotFound),
 
+	act("POST", "/sessions", "startSession", "Make a session that works by itself, and queue what it is to do.", http.StatusCreated, (*Server).startWork),
 	get("/sessions", "listSessions", "Sessions of every kind, newest update first.", (*Server).listSessions),
 	raw("GET", "/sessions/stream", "streamSessions", "The list of sessions, and every change of it.", []answer{
 		{http.StatusOK, mediaEvents, nil, "session: a row, with its activity; ready: those of the beginning were told; gone: one was removed; reset: begin anew; beat: nothing changed"},
@@ -34,11 +35,11 @@ var routes = []route{
 	}, (*Server).remove, harness.ErrNotFound, harness.ErrBranched, harness.ErrBusy, harness.ErrUnsupported),
 	act("POST", "/sessions/{id}/steer", "steerSession", "Say something to the running turn.", http.StatusOK, (*Server).steer, harness.ErrNotFound, harness.ErrNotRunning, harness.ErrQueueFull),
 	act("POST", "/sessions/{id}/cancel", "cancelSession", "End the running turn.", http.StatusOK, (*Server).cancel, harness.ErrNotFound, harness.ErrNotRunning),
-	act("POST", "/sessions/{id}/pause", "pauseSession", "Hold the session before its next turn.", http.StatusOK, (*Server).pause, harness.ErrNotFound),
-	either("POST", "/sessions/{id}/resume", "resumeSession", "Let a paused session go on; or branch, with from_event_id or resume_cursor.", []answer{
+	act("POST", "/sessions/{id}/pause", "pauseSession", "Hold the session before its next turn; one that works by itself, behind the call that runs.", http.StatusOK, (*Server).pause, harness.ErrNotFound, harness.ErrNotRunning),
+	either("POST", "/sessions/{id}/resume", "resumeSession", "Let a session go on: one that is paused, or that worked by itself and failed or was cancelled; with a prompt, with that; or branch, with from_event_id or resume_cursor.", []answer{
 		{http.StatusOK, mediaJSON, reflect.TypeFor[receipt](), "it goes on"},
-		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "the branch"},
-	}, (*Server).resume, harness.ErrNotFound, errNotPaused),
+		{http.StatusCreated, mediaJSON, reflect.TypeFor[work](), "the branch"},
+	}, (*Server).resume, harness.ErrNotFound, harness.ErrBusy, errNotPaused),
 	act("POST", "/sessions/{id}/rewind", "rewindSession", "Take files back to their state before the turn of a message, or say what that would do.", http.StatusOK, (*Server).rewind, harness.ErrNotFound, harness.ErrBusy, harness.ErrUnsupported),
 	get("/sessions/{id}/processes", "listProcesses", "The session's processes that live now: its runner and its agents.", (*Server).processes, harness.ErrNotFound),
 	get("/sessions/{id}/events", "listEvents", "The session's events by seq, a page at a time.", (*Server).listEvents, harness.ErrNotFound),

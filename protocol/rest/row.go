@@ -27,13 +27,32 @@ type session struct {
 	CreatedAt           time.Time         `json:"created_at"`
 	UpdatedAt           time.Time         `json:"updated_at"`
 	Health              *vitals           `json:"health,omitempty"` // all of it where there is one session
+
+	SpawnedBy     harness.SessionID `json:"spawned_by,omitempty"`     // whose task it does
+	QueuePosition int               `json:"queue_position,omitempty"` // from 1 on, while it waits in line
+	AttemptCount  int               `json:"attempt_count,omitempty"`
+	MaxRetries    int               `json:"max_retries,omitempty"`
+	QueuedAt      *time.Time        `json:"queued_at,omitempty"`
+	RetryAt       *time.Time        `json:"retry_at,omitempty"`
+	StartedAt     *time.Time        `json:"started_at,omitempty"` // the last turn
+	EndedAt       *time.Time        `json:"ended_at,omitempty"`
+	ExpiresAt     *time.Time        `json:"expires_at,omitempty"`
 }
 
 func asSession(s harness.Summary) session {
 	return session{
 		s.Session, s.Kind, s.User, s.Title, s.Status, s.Reason, s.Engine, s.Directory, s.Parent, s.Branched, s.Cursor,
 		s.Seq, s.Messages, s.Pending, s.Created, s.Updated, asVitals(s),
+		s.SpawnedBy, s.Place, s.Attempts, s.MaxRetries, when(s.Queued), when(s.Retry), when(s.Started), when(s.Ended), when(s.Expires),
 	}
+}
+
+// when is a time, or nil for none.
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // location is where a session is found.
