@@ -215,3 +215,23 @@ func (d *dispatcher) place(r *harness.Summary) {
 
 // errNotWaiting is a session's answer to a place that it does not want.
 var errNotWaiting = fmt.Errorf("the session does not wait for its turn: %w", harness.ErrInvalid)
+
+// Places are the places in line of a store's sessions, from 1 on, as a server
+// on it gives them.
+func Places(ctx context.Context, st harness.Store) (map[harness.SessionID]int, error) {
+	l := newLine(1)
+	for _, f := range []harness.Filter{{Kind: harness.Background, Statuses: []harness.Status{harness.Queued, harness.Recovering}}, {Kind: harness.Background, Limit: recallRows}} {
+		for r, err := range st.List(ctx, f) {
+			if err != nil {
+				return nil, err
+			}
+			if f.Limit == 0 {
+				l.see(r)
+			} else {
+				l.recall(r)
+			}
+		}
+	}
+	l.place("")
+	return l.where, nil
+}

@@ -39,7 +39,8 @@ type place struct {
 	notYet  time.Time // not before
 	expires time.Time
 	state   occupancy
-	alive   bool // it has, or may have, an engine in this process
+	alive   bool        // it has, or may have, an engine in this process
+	asked   harness.Seq // what its row was when it was promised a place
 }
 
 // occupancy is what a session is to the line.
@@ -85,7 +86,7 @@ func (l *line) see(r harness.Summary) {
 	case !r.Queued.IsZero():
 		p.state, p.alive = waits, false
 		if old != nil && old.state == promised { // the promise is answered, not overtaken
-			p.state, p.alive = promised, old.alive
+			p.state, p.alive, p.asked = promised, old.alive, old.asked
 		}
 	case r.Status == harness.Running || r.Status == harness.Recovering:
 		p.state, p.alive = runs, true
@@ -201,7 +202,7 @@ func (l *line) next(now time.Time) (harness.SessionID, bool) {
 	l.last = later(now, l.last.Add(1)) // no two are served at one time
 	l.users[best.user].served = l.last
 	p := *best
-	p.state, p.alive = promised, true
+	p.state, p.alive, p.asked = promised, true, p.seq
 	l.put(best, &p)
 	return p.id, true
 }
@@ -220,7 +221,8 @@ func (l *line) before(u *customer, p *place, v *customer, q *place) bool {
 
 // kept ends a promise. What the session has made of it, its rows have told; if
 // none came, it still waits. A session that could not be asked is asked again
-// later; one that does not want the place, when its row changes.
+// later; one that does not want the place, when its row changes, or at once if
+// it has changed meanwhile.
 func (l *line) kept(id harness.SessionID, wanted bool, again time.Time) {
 	p := l.places[id]
 	if p == nil || p.state != promised {
@@ -229,7 +231,7 @@ func (l *line) kept(id harness.SessionID, wanted bool, again time.Time) {
 	q := *p
 	q.state, q.alive = waits, false
 	q.notYet = later(q.notYet, again)
-	if !wanted {
+	if !wanted && p.seq == p.asked {
 		l.put(p, nil)
 		return
 	}

@@ -158,6 +158,16 @@ func TestAPromiseIsAnswered(t *testing.T) {
 	if id, ok := l.next(dawn.Add(time.Hour)); ok || l.busy != 0 {
 		t.Errorf("%s is asked again, %d places are taken", id, l.busy)
 	}
+	// Unless it has changed its mind since it was asked.
+	r := queued("a1", "a", 0)
+	l.see(r)
+	l.next(dawn)
+	r.Seq++
+	l.see(r)
+	l.kept("a1", false, time.Time{})
+	if id, _ := l.next(dawn); id != "a1" {
+		t.Error("it waits, and is forgotten")
+	}
 }
 
 // Whatever happens, the line of another process on the same rows is the same.

@@ -96,14 +96,28 @@ func (r remote) post(ctx context.Context, path string, answer any) error {
 
 // ask makes one request and reads its JSON answer.
 func (r remote) ask(ctx context.Context, method, path string, answer any) error {
+	return r.send(ctx, method, path, nil, answer)
+}
+
+// send is ask with a body; nil is none.
+func (r remote) send(ctx context.Context, method, path string, body, answer any) error {
 	if _, err := r.parse(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialFor)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, r.url+path, nil)
+	var words bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&words).Encode(body); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.url+path, &words)
 	if err != nil {
 		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
@@ -113,7 +127,11 @@ func (r remote) ask(ctx context.Context, method, path string, answer any) error 
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
+		var problem struct{ Title, Detail string }
+		if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&problem) == nil && (resp.StatusCode == 400 || resp.StatusCode == 409) {
+			return fmt.Errorf("the server refuses: %s", clean(cmp.Or(problem.Detail, problem.Title), 200))
+		}
 		return refusal(resp.StatusCode, resp.Status)
 	}
 	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer)

@@ -32,11 +32,15 @@ func serve(ctx context.Context, p *program, args []string) error {
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
 	lease := f.lease()
+	concurrency := f.Int("concurrency", kernel.Concurrency, "how many background sessions run at a time (`N`); the others wait in line")
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
 	ruleFile := f.policy()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
+	}
+	if *concurrency < 1 {
+		return f.mistake("--concurrency must be 1 or more")
 	}
 	level := slog.LevelInfo
 	if *verbose {
@@ -96,7 +100,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	opts := &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
 	}
 	nodes.join(opts)
 	k := kernel.New(store, all, opts)

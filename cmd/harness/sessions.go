@@ -14,23 +14,28 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/kernel"
 	"harness/store/memory"
 )
 
 func sessions(ctx context.Context, p *program, args []string) error {
-	return p.choose(ctx, "sessions", sessionsHelp, verbs{"ls": list, "show": show, "export": export, "import": importSession, "rm": remove}, args)
+	return p.choose(ctx, "sessions", sessionsHelp, verbs{"ls": list, "start": startSession, "pause": steerSession("pause"), "resume": steerSession("resume"), "cancel": steerSession("cancel"), "show": show, "export": export, "import": importSession, "rm": remove}, args)
 }
 
-const sessionsHelp = `Look at stored sessions and move them.
+const sessionsHelp = `Look at stored sessions and move them; have a server's work by themselves.
 
 Usage:
   harness sessions ls     [flags]           list them, newest first
+  harness sessions start  [flags] PROMPT    have a session work by itself
+  harness sessions pause  [flags] SESSION   hold it
+  harness sessions resume [flags] SESSION   let it go on
+  harness sessions cancel [flags] SESSION   end what it does
   harness sessions show   [flags] SESSION   print the conversation
   harness sessions export [flags] SESSION   write the log as JSON lines
   harness sessions import [flags] FILE      take such a file in, or a transcript of Claude Code or Codex
   harness sessions rm     [flags] SESSION…  delete for good
 
-ls, show and export work beside a running server; import and rm need it stopped.
+ls, show and export work beside a running server; start, pause, resume and cancel need one, import and rm need it stopped.
 ` + "`harness sessions VERB --help` tells more.\n"
 
 func list(ctx context.Context, p *program, args []string) error {
@@ -62,6 +67,10 @@ func list(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer st.Close()
+	places, err := kernel.Places(ctx, st)
+	if err != nil {
+		return err
+	}
 	enc := json.NewEncoder(p.stdout)
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
 	n := 0
@@ -70,7 +79,7 @@ func list(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 		if n++; *asJSON {
-			if err := enc.Encode(s); err != nil {
+			if err := enc.Encode(listed{s, places[s.Session]}); err != nil {
 				return err
 			}
 			continue
@@ -78,13 +87,31 @@ func list(ctx context.Context, p *program, args []string) error {
 		if n == 1 {
 			fmt.Fprintln(table, "SESSION\tSTATUS\tUSER\tMESSAGES\tEVENTS\tUPDATED\tTITLE")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", clean(string(s.Session), harness.MaxID), clean(string(s.Status), 20), cmp.Or(clean(s.User, 24), "-"),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", clean(string(s.Session), harness.MaxID), standing(s, places[s.Session]), cmp.Or(clean(s.User, 24), "-"),
 			s.Messages, s.Seq, s.Updated.Local().Format(time.DateTime), clean(s.Title, 60))
 	}
 	if n == 0 && !*asJSON {
 		fmt.Fprintln(p.stderr, "no sessions")
 	}
 	return table.Flush()
+}
+
+// listed is a row of a list, with the session's place in line.
+type listed struct {
+	harness.Summary
+	Place int `json:"queue_position,omitempty"`
+}
+
+// standing is a session's status, and what is to be known beside it.
+func standing(s harness.Summary, place int) string {
+	word := clean(string(s.Status), 20)
+	switch {
+	case place > 0:
+		word += fmt.Sprintf(" (%d)", place)
+	case s.Attempts > 1 && !s.Status.Terminal():
+		word += fmt.Sprintf(" (%d of %d)", s.Attempts, s.MaxRetries+1)
+	}
+	return word
 }
 
 // words lists a set for a person.
