@@ -28,7 +28,7 @@ var (
 	ErrUnauthenticated = &Error{"unauthenticated", "who is asking is not known"}
 	ErrForbidden       = &Error{"forbidden", "the caller's role does not allow this"}
 	ErrTooMany         = &Error{"too_many_requests", "too many requests"}
-	ErrQuota           = &Error{"quota_exceeded", "the user has as many as one may have"}
+	ErrQuota           = &Error{"quota_exceeded", "there is no room for more"}
 	ErrSecret          = &Error{"holds_secret", "it holds a secret of this server"}
 	ErrUnavailable     = &Error{"unavailable", "the server is shutting down"}
 	ErrBranched        = &Error{"has_branches", "the session has branches"}

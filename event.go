@@ -48,6 +48,16 @@ func (e Event) Type() Type { return e.Payload.Type() }
 // change them.
 func (e Event) JSON() []byte { return e.raw }
 
+// Stored is how many bytes e adds to what its session stores: its envelope, and
+// the content of an artifact.
+func (e Event) Stored() int64 {
+	n := int64(len(e.raw))
+	if a, ok := e.Payload.(*Artifact); ok {
+		n += max(a.Size, 0)
+	}
+	return n
+}
+
 // Payload is the body of an event. Only this package declares kinds; one that
 // this build does not know is an [*Unknown].
 type Payload interface {

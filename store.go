@@ -89,6 +89,7 @@ type Summary struct {
 	Pending   int       `json:"pending_approvals,omitempty"`
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
+	Bytes     int64     `json:"bytes,omitempty"` // of its log and artifacts, but for what it shares with its parent; 0: not counted
 
 	Score int    `json:"health_score,omitempty"` // 0 to 100
 	Grade string `json:"health_grade,omitempty"` // empty if nobody has looked
@@ -105,7 +106,7 @@ type Summary struct {
 	Place int `json:"-"` // in the queue, from 1 on, as a server knows it; no store does
 }
 
-// Summary is the row that lists show of s, but for its health.
+// Summary is the row that lists show of s, but for its health and its size.
 func (s *State) Summary() Summary {
 	sum := Summary{
 		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,

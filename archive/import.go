@@ -140,6 +140,10 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		state.Apply(e)
 		diagnosis.Apply(e)
 	}
+	size := int64(0) // without what it shares with its parent
+	for _, e := range events[l.base:start] {
+		size += e.Stored()
+	}
 	k := keeper{last: state.Seq}
 	k.store, _ = st.(harness.Snapshotter)
 	for batch := range slices.Chunk(events[start:l.end], importBatch) {
@@ -147,8 +151,10 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		for _, e := range batch {
 			state.Apply(e)
 			diagnosis.Apply(e)
+			size += e.Stored()
 		}
 		row := state.Summary()
+		row.Bytes = size
 		row.Score = diagnosis.Score()
 		row.Grade = string(health.GradeOf(row.Score))
 		if err := st.Append(ctx, harness.Commit{Session: l.id, After: after, Events: batch, Summary: row, From: from}); err != nil {

@@ -79,7 +79,7 @@ func New(k sessions, opts *Options) *Gate {
 		}
 	}
 	g.quotas = g.quotas.withDefaults()
-	g.census = newCensus(g.count)
+	g.census = newCensus(g.quotas.Sessions, g.quotas.Stored, g.count)
 	g.commands = newMeter(g.quotas.CommandBurst, g.quotas.CommandEvery)
 	g.told = newMeter(1, tellEvery)
 	return g
@@ -329,6 +329,9 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 		return harness.Receipt{}, err
 	}
 	if err := g.pace(c, first, id); err != nil {
+		return harness.Receipt{}, err
+	}
+	if err := g.grows(ctx, c, first, id); err != nil {
 		return harness.Receipt{}, err
 	}
 	r, err := g.k.Do(ctx, id, by(cmd, c))

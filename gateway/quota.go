@@ -12,10 +12,11 @@ import (
 // They are far above what people and their programs do, and far below what a
 // program that has gone wild does. Admins act for everybody and are not counted.
 const (
-	MaxSessions   = 10_000 // that exist: some years of a busy person; an index row and a log each
-	MaxWebSockets = 256    // open: browsers, editors, and a program that watches many sessions
-	MaxStreams    = 256    // open event streams, for the same
-	MaxLines      = 64     // open JSON-RPC connections, some 100 KiB each
+	MaxSessions   = 10_000   // that exist: some years of a busy person; an index row and a log each
+	MaxStored     = 20 << 30 // bytes of all of them: twenty that are full, or years of work
+	MaxWebSockets = 256      // open: browsers, editors, and a program that watches many sessions
+	MaxStreams    = 256      // open event streams, for the same
+	MaxLines      = 64       // open JSON-RPC connections, some 100 KiB each
 
 	commandBurst = 2_000 // commands at once: a program that steers hundreds of sessions begins
 	commandEvery = 2 * time.Millisecond
@@ -26,6 +27,7 @@ const (
 // negative ones are none.
 type Quotas struct {
 	Sessions     int
+	Stored       int64 // bytes
 	WebSockets   int
 	Streams      int
 	Lines        int
@@ -40,6 +42,9 @@ func (q Quotas) withDefaults() Quotas {
 		if *n == 0 {
 			*n = def
 		}
+	}
+	if q.Stored == 0 {
+		q.Stored = MaxStored
 	}
 	if q.CommandEvery == 0 {
 		q.CommandEvery = commandEvery
@@ -73,13 +78,13 @@ func (g *Gate) make(ctx context.Context, c harness.Caller, n harness.NewSession)
 	if err := g.pace(c, Create, n.ID); err != nil {
 		return "", err
 	}
-	if !counted(c) || g.quotas.Sessions < 0 {
+	if !counted(c) || g.quotas.Sessions < 0 && g.quotas.Stored < 0 {
 		if id, err = g.k.Create(ctx, n); err == nil {
 			g.census.change(n.User, 1)
 		}
 		return id, err
 	}
-	done, err := g.census.take(ctx, n.User, g.quotas.Sessions)
+	done, err := g.census.take(ctx, n.User)
 	switch {
 	case err == nil:
 		defer func() { done(err == nil) }()
@@ -101,15 +106,29 @@ func (g *Gate) full(c harness.Caller, n harness.NewSession, err error) error {
 	return err
 }
 
-// count is how many sessions a user has, up to the quota.
-func (g *Gate) count(ctx context.Context, user string) (n int, err error) {
-	for _, err := range g.k.List(ctx, harness.Filter{User: user, Limit: g.quotas.Sessions}) {
+// grows refuses a command that makes a session grow whose user has stored as
+// much as one may, with ErrQuota. Turns that run are bounded by their session.
+func (g *Gate) grows(ctx context.Context, c harness.Caller, a Action, id harness.SessionID) error {
+	if !counted(c) || g.quotas.Stored < 0 || a != Submit && a != Steer && a != Configure {
+		return nil
+	}
+	err := g.census.room(ctx, c.User)
+	if harness.AsError(err) == harness.ErrQuota && g.told.take(time.Now(), c.User) {
+		g.audit(Record{Caller: c, Action: a, Session: id, Err: err})
+	}
+	return err
+}
+
+// count is how many sessions a user has, up to the quota, and what they store.
+func (g *Gate) count(ctx context.Context, user string) (n int, bytes int64, err error) {
+	for sum, err := range g.k.List(ctx, harness.Filter{User: user, Limit: max(g.quotas.Sessions, 0)}) {
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		n++
+		bytes += sum.Bytes
 	}
-	return n, nil
+	return n, bytes, nil
 }
 
 // HoldSocket counts a WebSocket of the caller of ctx until release is called,

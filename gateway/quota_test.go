@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -279,4 +280,50 @@ func TestTheCensusIsBounded(t *testing.T) {
 	if n := w.g.Counted(); n > gateway.MaxCounts {
 		t.Errorf("%d users are counted", n)
 	}
+}
+
+// TestWhatAUserStoresIsBounded: who has stored as much as one may starts nothing
+// and makes nothing, others do not notice, and what is removed makes room.
+func TestWhatAUserStoresIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, gateway.Quotas{Stored: 100 << 10})
+		alice, bob := as(t, "alice", harness.Operator), as(t, "bob", harness.Operator)
+		mine, theirs := w.create("alice"), w.create("bob")
+		say := func(ctx context.Context, id harness.SessionID, bytes int) error {
+			_, err := w.g.Do(ctx, id, harness.Submit{Parts: harness.TextPart(strings.Repeat("x", bytes)), Source: harness.FromSubmit, OnBusy: harness.Enqueue})
+			return err
+		}
+		if err := say(alice, mine, 120<<10); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute) // sleep: of the bubble's clock
+		w.drained()
+		if err := say(alice, mine, 1); !errors.Is(err, harness.ErrQuota) {
+			t.Errorf("alice says more: %v", err)
+		}
+		if _, err := w.g.Create(alice, harness.NewSession{}); !errors.Is(err, harness.ErrQuota) {
+			t.Errorf("alice makes another: %v", err)
+		}
+		if _, err := w.g.Do(alice, mine, harness.Cancel{}); err != nil {
+			t.Errorf("alice stops it: %v", err)
+		}
+		if lines := w.drained(); len(lines) != 1 || !errors.Is(lines[0].Err, harness.ErrQuota) {
+			t.Errorf("audited %+v", lines)
+		}
+		if err := say(bob, theirs, 1); err != nil {
+			t.Errorf("bob: %v", err)
+		}
+		if err := say(as(t, "alice", harness.Admin), mine, 1); err != nil {
+			t.Errorf("an admin: %v", err)
+		}
+		for w.g.Remove(alice, mine) != nil { // it asks, and is busy until it has stopped
+			_, _ = w.g.Do(alice, mine, harness.Cancel{})
+			time.Sleep(10 * time.Second) // sleep: of the bubble's clock
+		}
+		time.Sleep(2 * time.Second) // sleep: of the bubble's clock
+		if _, err := w.g.Create(alice, harness.NewSession{}); err != nil {
+			t.Errorf("alice, after removing: %v", err)
+		}
+	})
 }

@@ -16,6 +16,10 @@ var errGone = errors.New("session is gone")
 
 // command decides what a client's intent does now.
 func (m *machine) command(now time.Time, r *ready, in commanded) {
+	if err := m.room(in.cmd); err != nil {
+		m.when(r, m.state.Seq, reply{to: in.from, err: err})
+		return
+	}
 	var receipt harness.Receipt
 	var err error
 	switch c := in.cmd.(type) {

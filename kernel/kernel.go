@@ -41,6 +41,9 @@ type Options struct {
 	// MaxQueue bounds the prompts that wait in one session. Default 64: more
 	// than anybody types ahead, little enough to keep in every snapshot.
 	MaxQueue int
+	// MaxLog bounds the bytes that one session stores. Default [MaxLog];
+	// negative for none.
+	MaxLog int64
 	// TailEvents bounds the shared tail of an awake session. Default 1024.
 	TailEvents int
 	// SnapshotEvery is how many events a wake reads at most, roughly. Default
@@ -114,7 +117,8 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 	o.IdleAfter = cmp.Or(o.IdleAfter, 2*time.Second)
 	o.Window = max(0, cmp.Or(o.Window, 16*time.Millisecond))
 	o.CancelGrace = cmp.Or(o.CancelGrace, 10*time.Second)
-	o.MaxQueue = cmp.Or(o.MaxQueue, 64)
+	o.MaxQueue = cmp.Or(o.MaxQueue, maxQueue)
+	o.MaxLog = cmp.Or(o.MaxLog, MaxLog)
 	o.TailEvents = cmp.Or(o.TailEvents, 1024)
 	o.SnapshotEvery = cmp.Or(o.SnapshotEvery, 1024)
 	o.Concurrency = cmp.Or(o.Concurrency, Concurrency)
@@ -124,7 +128,7 @@ func New(st harness.Store, engines map[string]harness.Engine, opts *Options) *Ke
 	}
 	k := &Kernel{
 		store: st, engines: engines, opts: o, log: o.Log, newID: o.NewID,
-		limits:   limits{window: o.Window, approvalTimeout: o.ApprovalTimeout, cancelGrace: o.CancelGrace, maxQueue: o.MaxQueue, backoff: o.Backoff},
+		limits:   limits{window: o.Window, approvalTimeout: o.ApprovalTimeout, cancelGrace: o.CancelGrace, maxQueue: o.MaxQueue, backoff: o.Backoff, maxLog: o.MaxLog},
 		loads:    make(chan struct{}, 2*runtime.GOMAXPROCS(0)), // decoding is CPU work: more at once only costs memory
 		halt:     make(chan struct{}),
 		drain:    make(chan struct{}),
@@ -239,6 +243,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(&harness.SessionState{Status: harness.Queued, QueuedAt: new(now.UTC().Truncate(time.Millisecond))})
 	}
 	c.Summary = st.Summary()
+	for _, e := range c.Events {
+		c.Summary.Bytes += e.Stored()
+	}
 	c.Summary.Score = diagnosis.Score()
 	c.Summary.Grade = string(health.GradeOf(c.Summary.Score))
 	release := func() {}

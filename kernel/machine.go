@@ -26,6 +26,7 @@ type machine struct {
 	state   *harness.State // everything accepted so far, durable or not
 	health  *health.Fold   // likewise
 	durable harness.Seq    // where the log ends for sure
+	size    int64          // of what is stored, with the append in flight
 
 	batch  batch // accepted, waits for the append in flight
 	flight batch // in the store's hands
@@ -42,6 +43,7 @@ type machine struct {
 	keep      keeping
 	holding   bool // the engine was told to stop, and its turn goes on later
 	overspent bool // the engine was told to stop, because its turn may not go on
+	curbed    bool // likewise, because the session is full
 
 	followed *harness.Followed // how far the run was read with what is being taken
 }
@@ -59,6 +61,7 @@ type limits struct {
 	cancelGrace     time.Duration
 	maxQueue        int
 	backoff         time.Duration
+	maxLog          int64
 }
 
 // batch is a run of events that become durable together, and what depends on
@@ -145,6 +148,7 @@ func (m *machine) step(now time.Time, in input) ready {
 		m.tallied(now, in)
 	}
 	m.enforce(now)
+	m.curb(now)
 	m.settleDown(now)
 	m.launch(now, &r)
 	return r
@@ -166,8 +170,11 @@ func (m *machine) launch(now time.Time, r *ready) {
 	}
 	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.summary(), Rules: b.rules}
 	for i, d := range b.drafts {
-		c.Events = append(c.Events, harness.NewFollowedEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final(), d.followed))
+		e := harness.NewFollowedEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final(), d.followed)
+		m.size += e.Stored()
+		c.Events = append(c.Events, e)
 	}
+	c.Summary.Bytes = m.size
 	m.flight, m.batch, m.flying, m.cut = *b, batch{}, true, now
 	m.flight.drafts = nil
 	r.commit = c

@@ -53,13 +53,18 @@ func (s *session) run(ctx context.Context) {
 	defer close(s.done)
 	state, kept, err := s.claimed(ctx)
 	if err != nil {
-		s.err = err
-		s.k.forget(s)
-		close(s.loaded)
+		s.fails(err)
+		return
+	}
+	size, err := s.k.sizeOf(ctx, state)
+	if err != nil {
+		s.release()
+		s.fails(err)
 		return
 	}
 	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
+	s.m.size = size
 	s.m.standing = s.k.standing(ctx, state.Directory)
 	if find := s.k.opts.Policy; find != nil {
 		s.m.policy = find(state.Directory)
@@ -91,6 +96,13 @@ func (s *session) claimed(ctx context.Context) (state *harness.State, kept harne
 		s.release()
 	}
 	return state, kept, err
+}
+
+// fails ends a session that cannot be loaded.
+func (s *session) fails(err error) {
+	s.err = err
+	s.k.forget(s)
+	close(s.loaded)
 }
 
 // loop feeds the machine until the session has nothing to do, or must end.

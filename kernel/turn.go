@@ -49,7 +49,7 @@ func (m *machine) begin(now time.Time, id harness.TurnID, attempt int, fresh, co
 		Engine: m.state.Engine, Model: m.state.Config.Model, Fresh: fresh, Kept: m.keep.files, Continues: continues,
 	})
 	m.tellWork(now)
-	m.engine, m.cancelBy, m.responded, m.overspent = id, time.Time{}, "", false
+	m.engine, m.cancelBy, m.responded, m.overspent, m.curbed = id, time.Time{}, "", false, false
 	if m.keep.asks {
 		m.then(start{m.turn()})
 	} else {
@@ -308,6 +308,8 @@ func (m *machine) ended(now time.Time, in ended) {
 	}
 	unread := append(in.unread, m.unsaid()...)
 	switch {
+	case t.Cancelling && m.curbed:
+		m.endTurn(now, harness.TurnError, fullCode)
 	case t.Cancelling && m.overspent:
 		m.endTurn(now, harness.TurnCancelled, "budget")
 	case t.Cancelling:

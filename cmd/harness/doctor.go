@@ -8,10 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"harness"
 	"harness/gateway"
+	"harness/kernel"
+	"harness/protocol/delta"
+	"harness/protocol/rest"
+	"harness/protocol/rpc"
 )
 
 // finding is something that a doctor has looked at.
@@ -24,14 +29,15 @@ type finding struct {
 // doctor says what of a server is exposed, to whom, and what to change, and what
 // its engines can do. Its exit code is 1 if something should be.
 func doctor(ctx context.Context, p *program, args []string) error {
-	f := p.flags("doctor", "[flags]", "Say what of a data directory and its server is exposed, to whom, and what to change;\nand which engines are here, in which versions, and what each cannot do.\n"+
+	f := p.flags("doctor", "[flags]", "Say what of a data directory and its server is exposed, to whom, and what to change, and what one\nmay have and send; and which engines are here, in which versions, and what each cannot do.\n"+
 		"The exit code is 1 if something should be changed.",
 		"harness doctor", "harness doctor --data /srv/harness")
 	data := f.dataDirectory()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
-	all := append(lookAtFiles(*data), lookAtTokens(*data)...)
+	all := append(lookAtFiles(*data), owner(*data))
+	all = append(all, lookAtTokens(*data)...)
 	all = append(all, lookAtServer(ctx, *data)...)
 	all = append(all, lookAtEngines(ctx)...)
 	grave := false
@@ -48,10 +54,39 @@ func doctor(ctx context.Context, p *program, args []string) error {
 			fmt.Fprintf(p.stdout, "      → %s\n", x.advice)
 		}
 	}
+	if err := p.printLimits(); err != nil {
+		return err
+	}
 	if grave {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// bounds are every limit that a client can meet, by who sets it.
+var bounds = []struct {
+	whose string
+	all   func() []harness.Limit
+}{
+	{"who asks, and how often", gateway.Limits},
+	{"sessions", kernel.Limits},
+	{"HTTP", rest.Limits},
+	{"WebSocket", delta.Limits},
+	{"JSON-RPC", rpc.Limits},
+}
+
+// printLimits says what one may have and send, and what one hears who wants
+// more.
+func (p *program) printLimits() error {
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(p.stdout, "\nLimits: what is bounded, by how much, and what one hears who meets it")
+	for _, b := range bounds {
+		fmt.Fprintf(table, "\n%s:\n", b.whose)
+		for _, l := range b.all() {
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", l.Name, strings.ReplaceAll(l.Value, "`", ""), strings.ReplaceAll(l.Answer, "`", ""))
+		}
+	}
+	return table.Flush()
 }
 
 // private are the files that nobody else may read.
@@ -78,6 +113,15 @@ func lookAtFiles(dir string) (all []finding) {
 		all = append(all, finding{what: "the files in " + dir + " are for their owner only"})
 	}
 	return all
+}
+
+// owner is whom the first token lets in.
+func owner(dir string) finding {
+	path := filepath.Join(dir, "token")
+	if _, err := os.Lstat(path); err != nil {
+		return finding{what: "there is no owner's token yet", advice: "harness serve makes it"}
+	}
+	return finding{what: "whoever can read " + path + " is an admin: token owner"}
 }
 
 func lookAtTokens(dir string) (all []finding) {

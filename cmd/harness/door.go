@@ -19,7 +19,7 @@ type door struct {
 	p                                             *program
 	addr, auth, cert, key, names                  *string
 	proxy                                         *bool
-	sessions                                      *int
+	sessions, gib                                 *int
 	issuer, client, secret, audience, claim, user *string
 	roles, others                                 *string
 }
@@ -35,6 +35,8 @@ func (f *flags) door() *door {
 		proxy: f.Bool("behind-proxy", false, "a proxy before the server speaks TLS, and nothing else reaches it"),
 
 		sessions: f.Int("max-sessions-per-user", gateway.MaxSessions, "how many sessions a user may have that is no admin, `N`; 0 for any number"),
+
+		gib: f.Int("max-gib-per-user", gateway.MaxStored>>30, "how much the sessions of such a user may store, `GIB`; 0 for any amount"),
 
 		issuer:   f.String("oidc-issuer", "", "`URL` of an identity provider whose tokens are accepted"),
 		client:   f.String("oidc-client", "", "`ID` of this server there, for logins of browsers"),
@@ -136,6 +138,9 @@ func (d *door) provider(ctx context.Context, hidden secrets) (*gateway.Provider,
 func (d *door) quotas() (q gateway.Quotas) {
 	if q.Sessions = *d.sessions; q.Sessions <= 0 {
 		q.Sessions = -1
+	}
+	if q.Stored = int64(*d.gib) << 30; q.Stored <= 0 {
+		q.Stored = -1
 	}
 	return q
 }

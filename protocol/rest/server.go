@@ -61,7 +61,7 @@ func New(k sessions, opts *Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.MaxImport == 0 {
-		o.MaxImport = 64 << 20
+		o.MaxImport = maxImport
 	}
 	f, err := newFeeds(k, feedOptions{Log: o.Log})
 	if err != nil {
