@@ -64,7 +64,7 @@ func TestManyBackgroundSessionsEndInAFairOrderOverTwoCrashes(t *testing.T) {
 		}
 		for range 2 {
 			pass(time.Duration(n/slots/3) * time.Second)
-			pass(500 * time.Millisecond) // in the middle of eight turns
+			pass(500 * time.Millisecond)               // in the middle of eight turns
 			if awake := r.k.Awake(); awake > 3*slots { // those that run, and those that ended within two seconds
 				t.Errorf("%d sessions are awake", awake)
 			}
