@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"sandbox/*":     {".", "internal/*", "sandbox/internal/*"},
 	"protocol/*":    {".", "health", "internal/*"},
 	// Sessions come and go as archives.
-	"protocol/rest": {".", "health", "internal/*", "archive"},
+	"protocol/rest": {".", "health", "internal/*", "archive", "archive/transcript"},
 
 	// Clients of model servers share what is below them; the stand-in needs none.
 	"model":           {},

@@ -97,7 +97,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
-	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Transcripts: transcriptsOf(s.secrets), Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
 			return archive.Imported{}, err
 		}

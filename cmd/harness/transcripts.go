@@ -32,6 +32,17 @@ var transcripts = map[string]foreign{
 	}, "rollout-*.jsonl"},
 }
 
+// transcriptsOf are the readers for whoever sends one.
+func transcriptsOf(hidden secrets) map[string]func(io.Reader, string, string) (*written.Session, error) {
+	all := map[string]func(io.Reader, string, string) (*written.Session, error){}
+	for name, f := range transcripts {
+		all[name] = func(r io.Reader, user, directory string) (*written.Session, error) {
+			return f.read(r, &written.Options{Redact: hidden, User: user, Directory: directory})
+		}
+	}
+	return all
+}
+
 // maxTranscript bounds a file: a session of it is held in memory.
 const maxTranscript = 256 << 20
 

@@ -49,7 +49,9 @@ func TestASessionShowsWhatItsEngineLacks(t *testing.T) {
 	}
 	s.must(201, &made, "POST", "/chat/sessions", "{}")
 	var page struct {
-		Events []struct{ Payload struct{ Lacks *harness.Lacks } }
+		Events []struct {
+			Payload struct{ Lacks *harness.Lacks }
+		}
 	}
 	s.must(200, &page, "GET", "/sessions/"+made.ID+"/events", "")
 	seen := []*harness.Lacks{page.Events[0].Payload.Lacks}

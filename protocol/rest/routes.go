@@ -25,8 +25,8 @@ var routes = []route{
 	raw("GET", "/sessions/stream", "streamSessions", "The list of sessions, and every change of it.", []answer{
 		{http.StatusOK, mediaEvents, nil, "session: a row, with its activity; ready: those of the beginning were told; gone: one was removed; reset: begin anew; beat: nothing changed"},
 	}, (*Server).streamSessions),
-	raw("POST", "/sessions/import", "importSession", "Take in an archive. Nothing is written unless it is whole.", []answer{
-		{http.StatusCreated, mediaJSON, reflect.TypeFor[session](), "it is there"},
+	raw("POST", "/sessions/import", "importSession", "Take in an archive, or with from a transcript of another program. Nothing is written unless it is whole.", []answer{
+		{http.StatusCreated, mediaJSON, reflect.TypeFor[imported](), "it is there"},
 	}, (*Server).importSession, harness.ErrExists).reads(mediaLines, "application/x-ndjson"),
 	get("/sessions/{id}", "getSession", "A session with its checkpoints, artifacts and channel.", (*Server).getSession, harness.ErrNotFound),
 	act("PATCH", "/sessions/{id}", "configureSession", "Change the title, or how turns run.", http.StatusOK, (*Server).configure, harness.ErrNotFound),

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"harness"
 	"harness/archive"
+	"harness/archive/transcript"
 )
 
 // Options are the server's settings. The zero value works.
@@ -34,7 +36,9 @@ type Options struct {
 	// Import takes the events of a whole archive in, as archive.Import does;
 	// without it importing is unsupported.
 	Import func(ctx context.Context, events []harness.Event) (archive.Imported, error)
-	// MaxImport bounds the bytes of an archive, which is held in memory until
+	// Transcripts read what other programs wrote down, without its secrets.
+	Transcripts map[string]func(r io.Reader, user, directory string) (*transcript.Session, error)
+	// MaxImport bounds the bytes of an archive or a transcript, which is held in memory until
 	// its seal has been checked. Default 64 MiB: some 300,000 events.
 	MaxImport int64
 }

@@ -3,7 +3,9 @@ package rest
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"harness"
 	"harness/archive"
@@ -33,9 +35,27 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, p *onSession, _ 
 	return nil
 }
 
-// importSession takes an archive in. Under an Idempotency-Key a session that is
-// already there, event for event, is the answer; else it is refused.
-func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, _ *none) error {
+type (
+	importQuery struct {
+		From      string `json:"from" rule:"words=claude|codex"` // whose transcript it is; none: an archive
+		UserID    string `json:"user_id" rule:"max=128"`         // of a transcript: whose session it is to be
+		Directory string `json:"directory" rule:"max=4096"`      // of a transcript: where it is to work, in place of where it did
+	}
+	// imported is a session that was taken in, and what of a transcript was not.
+	imported struct {
+		session
+		Lost []loss `json:"lost,omitempty"`
+	}
+	loss struct {
+		Kind  string `json:"kind"`
+		Count int    `json:"count"`
+	}
+)
+
+// importSession takes an archive in, or a transcript. Under an Idempotency-Key a
+// session that is already there, event for event, is the answer; else it is
+// refused.
+func (s *Server) importSession(w http.ResponseWriter, r *http.Request, q *importQuery, _ *none) error {
 	if err := acceptable(r, mediaJSON); err != nil {
 		return err
 	}
@@ -56,7 +76,7 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	events, err := s.readArchive(w, r)
+	events, lost, err := s.readImport(w, r, q)
 	if err != nil {
 		return err
 	}
@@ -72,7 +92,36 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, _ *none, 
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusCreated, asSession(sum))
+	return writeJSON(w, http.StatusCreated, imported{asSession(sum), lost})
+}
+
+// readImport reads all of an archive or of a transcript.
+func (s *Server) readImport(w http.ResponseWriter, r *http.Request, q *importQuery) (events []harness.Event, lost []loss, err error) {
+	if q.From == "" {
+		if q.UserID+q.Directory != "" {
+			return nil, nil, badField("from", "user_id and directory are for transcripts")
+		}
+		events, err = s.readArchive(w, r)
+		return events, nil, err
+	}
+	read := s.opts.Transcripts[q.From]
+	if read == nil {
+		return nil, nil, harness.ErrUnsupported
+	}
+	done := deadline(w, importFor)
+	body := http.MaxBytesReader(w, r.Body, s.opts.MaxImport)
+	got, err := read(body, q.UserID, q.Directory)
+	if err != nil {
+		if _, more := body.Read(make([]byte, 1)); more != nil && more != io.EOF {
+			return nil, nil, unread(more, s.opts.MaxImport)
+		}
+		return nil, nil, fault(http.StatusBadRequest, harness.AsError(err).Code, "the transcript cannot be read", err.Error())
+	}
+	done()
+	for _, kind := range slices.Sorted(maps.Keys(got.Lost)) {
+		lost = append(lost, loss{kind, got.Lost[kind]})
+	}
+	return got.Events, lost, nil
 }
 
 // readArchive reads a whole archive and checks its seal.
