@@ -108,6 +108,9 @@ func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 			if err != nil || strings.Contains(string(all), modelKey) {
 				t.Errorf("the key was seen in %s %v", all, err)
 			}
+			if kind, _ := split(c.engine); kind != "native" && !strings.Contains(string(all), kind+"'s own sandbox is off: this one is around it") {
+				t.Errorf("nobody says that the program's own sandbox is off: %v", events["sandbox_notice"])
+			}
 			got := false
 			for _, r := range models.All() {
 				got = got || strings.HasSuffix(r.Header.Get(c.header), modelKey)

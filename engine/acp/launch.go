@@ -28,7 +28,7 @@ func (r *run) start(ear *program.Listener) (*program.Process, error) {
 	defer home.Close()
 	p, err := r.opts.Start(program.Launch{
 		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
-		Why: func(harness.Isolation) string { return "what the agent does without asking is bounded by this alone" },
+		Why: about,
 	}, ear)
 	if err != nil {
 		return nil, err
@@ -37,9 +37,18 @@ func (r *run) start(ear *program.Listener) (*program.Process, error) {
 	return p, nil
 }
 
+// about says what the protocol cannot: it has no word for an agent's own sandbox.
+func about(is harness.Isolation) string {
+	const alone = "what the agent does without asking is bounded by this alone: a sandbox of its own "
+	if slices.Contains(is.Enforces, harness.GuardSyscalls) { // that would need namespaces
+		return alone + "cannot nest in it, and is off where the agent heeds its environment"
+	}
+	return alone + "is left to it"
+}
+
 // environ is the whole environment of a process.
 func environ(h *program.Home) []string {
-	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp()}
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp(), "GEMINI_SANDBOX=false"}
 	for _, dir := range []string{"config", "data", "cache", "state"} {
 		env = append(env, "XDG_"+upper[dir]+"_HOME="+filepath.Join(h.Path, dir))
 	}

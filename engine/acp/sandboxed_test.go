@@ -33,3 +33,9 @@ func TestTheRealAgent(t *testing.T) {
 	}
 	bridge.Alone(t, nil)
 }
+
+// TestItRunsInNamespaces of ours, and its own sandbox is off there.
+func TestItRunsInNamespaces(t *testing.T) {
+	t.Parallel()
+	bridge.Fenced(t, "a sandbox of its own cannot nest in it")
+}

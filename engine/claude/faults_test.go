@@ -58,3 +58,9 @@ func TestAProgramThatMisbehavesEndsTheTurnNotTheSession(t *testing.T) {
 	t.Parallel()
 	bridge.Faults(t, "API Error: 400 no", "3: brand_new ×2, system/newer ×1")
 }
+
+// TestItRunsInNamespaces of ours, and its own sandbox is off there.
+func TestItRunsInNamespaces(t *testing.T) {
+	t.Parallel()
+	bridge.Fenced(t, "claude's own sandbox is off")
+}

@@ -141,3 +141,9 @@ func TestTheProgramsOwnConfigurationIsOurs(t *testing.T) {
 		t.Error("rules that nobody knows of are left")
 	}
 }
+
+// TestItRunsInNamespaces of ours, and its own sandbox is off there.
+func TestItRunsInNamespaces(t *testing.T) {
+	t.Parallel()
+	bridge.Fenced(t, "codex's own sandbox is off")
+}
