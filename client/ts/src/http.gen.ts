@@ -283,17 +283,28 @@ export interface Session {
   readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
   readonly title: string;
   readonly updated_at: string;
+  readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
   readonly directory?: string;
+  readonly ended_at?: string;
   readonly engine?: string;
+  readonly expires_at?: string;
   readonly health?: Vitals;
+  readonly max_retries?: number;
   readonly parent_session_id?: string;
+  readonly queue_position?: number;
+  readonly queued_at?: string;
   readonly reason?: string;
+  readonly retry_at?: string;
+  readonly spawned_by?: string;
+  readonly started_at?: string;
   readonly user_id?: string;
 }
 
 export interface SessionDetail {
+  readonly agent_profile: string;
+  readonly approval_mode: "on_request" | "never";
   readonly approvals: readonly Approval[];
   readonly artifacts: readonly Artifact[];
   readonly background_artifacts: readonly Artifact[];
@@ -303,26 +314,50 @@ export interface SessionDetail {
   readonly created_at: string;
   readonly kind: string;
   readonly message_count: number;
+  readonly model: string;
   readonly pending_approvals: number;
+  readonly permission_mode: "normal" | "accept_edits" | "full_auto";
+  readonly policy_path: string;
+  readonly provider: string;
   readonly queued_prompts: number;
   readonly resume_points: readonly ResumePoint[];
+  readonly sandbox_isolation: string;
+  readonly sandbox_mode: string;
   readonly seq: number;
   readonly session_id: string;
   readonly status: "idle" | "queued" | "running" | "awaiting_approval" | "paused" | "recovering" | "completed" | "failed" | "cancelled";
   readonly subagents: readonly Subagent[];
+  readonly think_level: string;
   readonly title: string;
   readonly updated_at: string;
+  readonly approval_request_id?: string;
+  readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
   readonly directory?: string;
+  readonly ended_at?: string;
   readonly engine?: string;
   readonly error?: string;
+  readonly expires_at?: string;
   readonly health?: HealthSnapshot;
   readonly lacks?: Lacks;
+  readonly last_error?: string;
+  readonly last_heartbeat_at?: string;
+  readonly max_retries?: number;
   readonly parent_session_id?: string;
+  readonly process_id?: number;
+  readonly queue_position?: number;
+  readonly queued_at?: string;
   readonly reason?: string;
+  readonly resume_context?: unknown;
+  readonly retry_at?: string;
+  readonly runner_kind?: string;
+  readonly spawned_by?: string;
+  readonly started_at?: string;
+  readonly task_graph_id?: string;
   readonly turn?: Turn;
   readonly user_id?: string;
+  readonly workspace_id?: string;
 }
 
 export interface SessionPage {
@@ -346,15 +381,24 @@ export interface Snapshot {
   readonly title: string;
   readonly turns: number;
   readonly updated_at: string;
+  readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
   readonly directory?: string;
+  readonly ended_at?: string;
   readonly engine?: string;
   readonly error?: string;
+  readonly expires_at?: string;
   readonly health?: HealthSnapshot;
   readonly lacks?: Lacks;
+  readonly max_retries?: number;
   readonly parent_session_id?: string;
+  readonly queue_position?: number;
+  readonly queued_at?: string;
   readonly reason?: string;
+  readonly retry_at?: string;
+  readonly spawned_by?: string;
+  readonly started_at?: string;
   readonly turn?: Turn;
   readonly user_id?: string;
 }
