@@ -215,6 +215,7 @@ type NewSession struct {
 	Config    ConfigPatch
 	From      *Branch   // nil: an empty history
 	Parent    SessionID // whose task it does; empty for none
+	Isolated  bool      // it works in a directory of its own, made of Directory
 
 	Prompt     []Part    // what it begins with, durable with the session itself; only of a background session
 	MaxRetries *int      // how often a turn is tried again; nil: as its history says, else never

@@ -54,6 +54,8 @@ type Options struct {
 	Redact Redactor
 	// Shelf keeps the content of artifacts. Default: none is kept.
 	Shelf harness.Shelf
+	// Tasks makes workspaces for isolated sessions; nil: there are none.
+	Tasks harness.Tasks
 	// Files finds what keeps the files of a directory as they were, for Rewind;
 	// an error that wraps ErrUnsupported says that nothing does. Default: nothing
 	// does anywhere.
@@ -216,6 +218,11 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	if st.Directory == "" {
 		first.Directory = cmp.Or(n.Directory, k.opts.Directory)
 	}
+	about, undo, err := k.isolate(ctx, id, n, st, first)
+	if err != nil {
+		return "", err
+	}
+	defer func() { undo(ctx) }()
 	c.After = st.Seq
 	now, diagnosis := time.Now(), healthOf(st)
 	add := func(p harness.Payload) {
@@ -234,6 +241,9 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(first)
 		add(seed)
 		c.From.Cursor = "" // a store needs the place only
+	}
+	if about != nil {
+		add(about)
 	}
 	if len(n.Prompt) > 0 {
 		if !st.Queues() {
@@ -261,8 +271,10 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		if harness.AsError(err) == harness.ErrConflict {
 			return "", fmt.Errorf("create %s: %w", id, harness.ErrExists)
 		}
+		undo = func(context.Context) {} // it may be there all the same
 		return "", fmt.Errorf("create %s: %w", id, err)
 	}
+	undo = func(context.Context) {}
 	k.queue.see(c.Summary)
 	return id, nil
 }

@@ -55,6 +55,7 @@ func (k *Kernel) RemoveHere(ctx context.Context, id harness.SessionID) error {
 	if err := store.Remove(ctx, id); err != nil {
 		return err
 	}
+	k.deisolate(ctx, id)
 	if f := k.files(directory); f != nil {
 		if err := f.Forget(id); err != nil { // they go when their room is needed
 			k.log.Warn("snapshots of a removed session are left", "session", id, "err", err)

@@ -35,6 +35,7 @@ func (f *flags) backend() backend {
 	f.housing()
 	f.secrets()
 	f.snapshots()
+	f.tasks()
 	return b
 }
 
@@ -56,6 +57,7 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	approve := f.String("approve", "ask", "what to do when the agent needs permission (`HOW`): ask, never or all")
 	asJSON := f.Bool("json", false, "print the notifications of the protocol, one a line, instead")
 	thread := f.String("thread", "", "go on with this `THREAD` instead of a new one")
+	isolated := f.Bool("isolated", false, "a new thread works in a copy of the directory, or in a worktree of its repository")
 	retries := f.Int("retries", 0, "how often a new thread tries a turn again that failed in a way that may pass, or was cut off (`N`)")
 	if err := f.parse(args, 1, -1); err != nil {
 		return err
@@ -84,11 +86,11 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	d := newDesk(p, *asJSON)
 	defer d.close()
 	ctx = context.WithoutCancel(ctx) // signals are ours to deal with
-	pe, err := b.start(ctx, "approve", "json", "thread", "retries")
+	pe, err := b.start(ctx, "approve", "json", "thread", "retries", "isolated")
 	if err != nil {
 		return err
 	}
-	r := &runner{p: p, desk: d, talk: newTalk(pe, d.t), json: *asJSON, prompt: prompt, dir: dir, approve: *approve, retries: *retries, keeps: *b.store != "memory"}
+	r := &runner{p: p, desk: d, talk: newTalk(pe, d.t), json: *asJSON, prompt: prompt, dir: dir, approve: *approve, retries: *retries, isolated: *isolated, keeps: *b.store != "memory"}
 	r.thread, r.answer = *thread, r.permit
 	code, err := r.run(ctx)
 	pe.close(r.hurry)
@@ -107,18 +109,19 @@ const maxPrompt = 1 << 20
 // runner is one `harness run`.
 type runner struct {
 	*talk
-	p       *program
-	desk    *desk
-	json    bool
-	prompt  string
-	dir     string
-	keeps   bool // the thread can be gone on with
-	approve string
-	retries int
-	mineID  string // of the turn
-	stopped bool   // Ctrl-C was pressed
-	hurry   bool   // twice
-	failed  error
+	p        *program
+	desk     *desk
+	json     bool
+	prompt   string
+	dir      string
+	keeps    bool // the thread can be gone on with
+	approve  string
+	retries  int
+	isolated bool
+	mineID   string // of the turn
+	stopped  bool   // Ctrl-C was pressed
+	hurry    bool   // twice
+	failed   error
 }
 
 // run carries the turn through and returns how it ended.
@@ -173,13 +176,21 @@ func (r *runner) initialized(_ json.RawMessage, f *fault) {
 		return
 	}
 	asked := map[string]any{"directory": r.dir}
+	if r.isolated {
+		asked["isolated"] = true
+	}
 	if r.retries > 0 {
 		asked["maxRetries"] = r.retries
 	}
 	r.call("thread.create", asked, r.then(func(result json.RawMessage) {
-		var made struct{ Thread struct{ ThreadID string } }
+		var made struct {
+			Thread struct{ ThreadID, Directory string }
+		}
 		if r.failed = json.Unmarshal(result, &made); r.failed == nil {
 			r.thread = made.Thread.ThreadID
+			if r.isolated {
+				fmt.Fprintf(r.p.stderr, "harness run: working in %s\n", visible(made.Thread.Directory))
+			}
 			r.start()
 		}
 	}))

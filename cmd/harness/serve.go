@@ -35,7 +35,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	concurrency := f.Int("concurrency", kernel.Concurrency, "how many background sessions run at a time (`N`); the others wait in line")
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
-	ruleFile := f.policy()
+	ruleFile, apart := f.policy(), f.tasks()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	opts := &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: apart,
 	}
 	nodes.join(opts)
 	k := kernel.New(store, all, opts)

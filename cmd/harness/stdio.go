@@ -28,7 +28,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	connect := f.String("connect", "", "`URL` of a running server whose threads to serve instead")
 	lease := f.lease()
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
-	sources, house, shots, ruleFile := f.secrets(), f.housing(), f.snapshots(), f.policy()
+	sources, house, shots, ruleFile, apart := f.secrets(), f.housing(), f.snapshots(), f.policy(), f.tasks()
 	schema := f.Bool("schema", false, "print the JSON Schema of the protocol and stop")
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
@@ -70,7 +70,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Policy: calls.of}
+	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Policy: calls.of, Tasks: apart}
 	house.log, house.secrets = log, hidden
 	if ok {
 		house.data = filepath.Dir(data)

@@ -214,6 +214,7 @@ export interface ThreadCreateParams {
   title?: string;
   directory?: string;
   maxRetries?: number;
+  isolated?: boolean;
 }
 
 export interface ThreadCreated {

@@ -17,6 +17,7 @@ type (
 	newChat struct {
 		Title     string `json:"title" rule:"max=1024"`
 		Directory string `json:"directory" rule:"max=4096"`
+		Isolated  bool   `json:"isolated"` // it works in a directory of its own, made of directory
 		Engine    string `json:"engine" rule:"max=128"`
 		UserID    string `json:"user_id" rule:"id"`
 		settings
@@ -61,7 +62,7 @@ func asReceipt(id harness.SessionID, r harness.Receipt) receipt {
 func (s *Server) createChat(ctx context.Context, key string, _ *none, b *newChat) (session, error) {
 	c, _ := harness.CallerOf(ctx)
 	user := cmp.Or(b.UserID, c.User)
-	n := harness.NewSession{Kind: harness.Chat, User: user, Title: b.Title, Engine: b.Engine, Directory: b.Directory, Config: b.patch()}
+	n := harness.NewSession{Kind: harness.Chat, User: user, Title: b.Title, Engine: b.Engine, Directory: b.Directory, Isolated: b.Isolated, Config: b.patch()}
 	return s.create(ctx, key, "user "+user, n)
 }
 

@@ -16,6 +16,15 @@ func calms(p harness.Payload) bool {
 	return false
 }
 
+// lull is what goes on in a session.
+type lull uint8
+
+const (
+	astir lull = iota // perhaps something
+	calm              // nothing
+	over              // nothing, and nothing will
+)
+
 // settle looks whether anything goes on in the session, for those who wait for
 // its end.
 func (r *room) settle(ctx context.Context) {
@@ -43,12 +52,12 @@ func (r *room) note(sum harness.Summary) {
 	if sum.Seq < max(r.end, r.noted) {
 		return
 	}
-	r.noted, r.calm, r.over = sum.Seq, 0, false
+	r.noted, r.lull = sum.Seq, astir
 	switch sum.Status {
 	case harness.StatusCompleted, harness.StatusFailed, harness.StatusCancelled:
-		r.calm, r.over = sum.Seq, true
+		r.lull = over
 	case harness.Idle:
-		r.calm = sum.Seq
+		r.lull = calm
 	}
 }
 
@@ -59,9 +68,9 @@ func (r *room) ends(w *stream) bool {
 	case w.stop > 0:
 		return w.at >= w.stop
 	case end.turn != "": // of a turn that ended before, nothing more will come
-		return r.calm > 0 && w.at >= r.calm
+		return r.lull >= calm && w.at >= r.noted
 	case end.terminal:
-		return r.over && r.calm > 0 && w.at >= r.calm
+		return r.lull == over && w.at >= r.noted
 	}
 	return false
 }

@@ -163,7 +163,7 @@ func (r *room) beat(w *stream) {
 	if p.fold != nil {
 		seen = max(seen, p.fold.Seq)
 	}
-	if w.until().terminal && r.over && r.calm > 0 && seen >= r.calm {
+	if w.until().terminal && r.lull == over && seen >= r.noted {
 		w.end()
 	}
 }

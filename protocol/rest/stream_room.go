@@ -21,10 +21,9 @@ type room struct {
 	live    *live       // while something happens in the session
 	cancel  func()      // while feeding
 	end     harness.Seq // the log is known to reach here
-	calm    harness.Seq // nothing went on in the session here; 0: not known
 	noted   harness.Seq // the newest row of the session that was looked at
 	enders  int32       // streams that end by themselves
-	over    bool        // nothing will go on behind calm
+	lull    lull        // what went on at noted
 	again   bool        // something happened that the feed may have missed: look once more before it ends
 	failed  bool        // it could not be shown: who comes next looks for itself
 	gone    bool        // not the feeds' any more
@@ -172,8 +171,8 @@ func (r *room) update(up harness.Update) (settles bool) {
 		r.end = e.Seq
 		settles = settles || calms(e.Payload)
 	}
-	if r.end > r.calm {
-		r.calm = 0
+	if r.end > r.noted {
+		r.lull = astir
 	}
 	for _, w := range r.streams {
 		r.advance(w)
@@ -215,7 +214,7 @@ func (r *room) fail(err error) {
 	r.f.log.Warn("streams ended", "session", r.id, "err", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failed, r.noted = true, 0
+	r.failed, r.noted, r.lull = true, 0, astir
 	for _, w := range r.streams {
 		w.fail(err)
 	}

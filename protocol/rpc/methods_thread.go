@@ -11,7 +11,7 @@ import (
 )
 
 func (c *conn) threadCreate(ctx context.Context, x *exchange, p *threadCreateParams) (threadResult, error) {
-	n := harness.NewSession{User: c.opts.User, Title: p.Title, Directory: p.Directory}
+	n := harness.NewSession{User: c.opts.User, Title: p.Title, Directory: p.Directory, Isolated: p.Isolated}
 	if p.MaxRetries != nil {
 		n.MaxRetries = new(int(*p.MaxRetries))
 	}

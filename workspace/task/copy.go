@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"harness"
 )
@@ -21,6 +22,7 @@ type copier struct {
 	links    bool // a .git that points elsewhere was left out
 	modes    []dirMode
 	own      os.FileInfo // where tasks are kept
+	leave    []string
 }
 
 type dirMode struct {
@@ -35,7 +37,7 @@ func (t *Tasks) copy(ctx context.Context, task *Task) (err error) {
 	if err := os.Mkdir(task.Root, 0o700); err != nil {
 		return err
 	}
-	c := &copier{files: t.opts.MaxFiles, bytes: t.opts.MaxBytes}
+	c := &copier{files: t.opts.MaxFiles, bytes: t.opts.MaxBytes, leave: t.opts.Leave}
 	if c.own, err = os.Stat(t.dir); err != nil {
 		return err
 	}
@@ -79,6 +81,12 @@ func (c *copier) entry(path string, e fs.DirEntry) error {
 	}
 	if err != nil {
 		return err
+	}
+	if slices.Contains(c.leave, path) {
+		if info.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
 	}
 	if c.files--; c.files < 0 {
 		return fmt.Errorf("files: %w", harness.ErrTooLarge)

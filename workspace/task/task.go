@@ -52,6 +52,8 @@ type Options struct {
 	Git      string // the program; looked up if empty, and never used if "-"
 	MaxFiles int    // of a copy; 200,000 if 0
 	MaxBytes int64  // of a copy; 4 GB if 0
+	// Leave names what of a directory is not copied, at its top.
+	Leave []string
 }
 
 // Tasks are the workspaces below one directory of ours.
