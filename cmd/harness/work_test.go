@@ -1,0 +1,248 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"harness"
+)
+
+// played is a server whose script engine plays src.
+func played(t testing.TB, data, src string, flags ...string) *process {
+	t.Helper()
+	file := filepath.Join(data, "work.script")
+	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, append([]string{"--data", data, "--engine", "script:" + file}, flags...)...)
+}
+
+// starts has a session work by itself and returns its id.
+func (p *process) starts(t *testing.T, body string) string {
+	t.Helper()
+	var made struct {
+		ID string `json:"session_id"`
+	}
+	if err := json.Unmarshal(p.post(t, "/sessions", []byte(body)), &made); err != nil || made.ID == "" {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	return made.ID
+}
+
+// worker is what these tests look at of a session.
+type worker struct {
+	Status    string
+	Attempts  int    `json:"attempt_count"`
+	RequestID string `json:"approval_request_id"`
+	Messages  int    `json:"message_count"`
+}
+
+// becomes waits for a status.
+func (p *process) becomes(t *testing.T, id string, status harness.Status) (w worker) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		code, body := p.get("/sessions/"+id, http.Header{})
+		if err := json.Unmarshal([]byte(body), &w); code != 200 || err != nil {
+			t.Fatalf("%d %s", code, body)
+		}
+		if w.Status == string(status) {
+			return w
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is %s and does not become %s\n%s", id, w.Status, status, p.errors())
+		}
+		time.Sleep(5 * time.Millisecond) // sleep: between two looks at a condition with a deadline
+	}
+}
+
+// told counts the events of a kind in a session's log.
+func (p *process) told(t *testing.T, id, kind string) int {
+	t.Helper()
+	_, body := p.get("/sessions/"+id+"/events?types="+kind+"&limit=1000", http.Header{})
+	var page struct{ Events []json.RawMessage }
+	if err := json.Unmarshal([]byte(body), &page); err != nil {
+		t.Fatal(err)
+	}
+	return len(page.Events)
+}
+
+// An approval of a background session waits while the server is killed three
+// times, and is then answered over HTTP and JSON-RPC at once: it is applied
+// once, and the call runs once.
+func TestAnApprovalWaitsOverThreeRestartsAndIsAppliedOnce(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	const src = "ask bash c1 {\"command\":\"make\"} => built\nsay done"
+	p := played(t, data, src)
+	id := p.starts(t, `{"prompt":"go"}`)
+	first := p.becomes(t, id, harness.AwaitingApproval).RequestID
+	for range 3 {
+		p.kill()
+		p = played(t, data, src)
+		if w := p.becomes(t, id, harness.AwaitingApproval); w.RequestID != first || first == "" {
+			t.Fatalf("the question was %s and is %s", first, w.RequestID)
+		}
+	}
+	conn, err := dialRPC(t.Context(), remote{p.http, p.token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var wg sync.WaitGroup
+	at := make(chan struct{})
+	for range 8 {
+		wg.Go(func() {
+			<-at
+			p.post(t, "/approvals/"+first, []byte(`{"decision":"allow"}`))
+		})
+	}
+	wg.Go(func() {
+		<-at
+		answers := json.NewDecoder(conn)
+		for i := range 8 {
+			fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":%d,"method":"approval.respond","params":{"threadId":%q,"requestId":%q,"decision":"once"}}`+"\n", i, id, first)
+			var m message
+			for m.ID == nil {
+				if err := answers.Decode(&m); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			if m.Error != nil {
+				t.Errorf("over JSON-RPC: %v", m.Error)
+			}
+		}
+	})
+	close(at)
+	wg.Wait()
+	w := p.becomes(t, id, harness.StatusCompleted)
+	if n := p.told(t, id, "approval_applied"); n != 1 {
+		t.Errorf("applied %d times", n)
+	}
+	if n := p.told(t, id, "tool_result"); n != 1 || w.Attempts != 1 {
+		t.Errorf("the call ran %d times, in %d attempts", n, w.Attempts)
+	}
+}
+
+// Many background sessions of several users on one server, which is killed
+// twice: all of them end, with one answer each, and its memory is bounded.
+func TestKill9OfManyBackgroundSessionsLosesNothing(t *testing.T) {
+	t.Parallel()
+	n, slots, wait := 24, 4, "10ms"
+	if os.Getenv("LONG") != "" {
+		n, slots, wait = 1000, 8, "50ms"
+	}
+	data := t.TempDir()
+	src := "say looking\ncall read => one\ncheckpoint\nwait " + wait + "\nsay done"
+	serve := func() *process { return played(t, data, src, "--concurrency", strconv.Itoa(slots), "--idle-after", "100ms") }
+	p := serve()
+	var ids []string
+	for i := range n {
+		ids = append(ids, p.starts(t, fmt.Sprintf(`{"prompt":"go","max_retries":3,"user_id":"user%d"}`, i%5)))
+	}
+	ended := func() (done int) {
+		for next := ""; ; {
+			_, body := p.get("/sessions?limit=1000&status=completed&cursor="+next, http.Header{})
+			var page struct {
+				Sessions []worker
+				Next     string `json:"next_cursor"`
+			}
+			if err := json.Unmarshal([]byte(body), &page); err != nil {
+				t.Fatal(err)
+			}
+			done += len(page.Sessions)
+			if next = page.Next; next == "" {
+				return done
+			}
+		}
+	}
+	until := func(want int) {
+		t.Helper()
+		for deadline := time.Now().Add(10 * patience); ended() < want; {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d of %d ended\n%s", ended(), want, p.errors())
+			}
+			time.Sleep(10 * time.Millisecond) // sleep: between two looks at a condition with a deadline
+		}
+	}
+	for life := range 2 {
+		until(n * (life + 1) / 3)
+		p.kill()
+		p = serve()
+	}
+	until(n)
+	most := 0
+	for _, id := range ids {
+		if w := p.becomes(t, id, harness.StatusCompleted); w.Attempts > 3 {
+			t.Errorf("%s took %d attempts", id, w.Attempts)
+		}
+		most = max(most, p.told(t, id, "turn_end"))
+	}
+	if most != 1 {
+		t.Errorf("a turn ended %d times", most)
+	}
+	if kb := p.memory(); kb > 0 {
+		t.Logf("%d sessions on %d places, killed twice; the server's memory at its peak: %d KiB", n, slots, kb)
+		if kb > 400<<10 {
+			t.Errorf("the server took %d KiB", kb)
+		}
+	}
+}
+
+// memory is the most that the server ever had, where the system tells.
+func (p *process) memory() (kib int) {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		}
+	}
+	return kib
+}
+
+// What a person at a terminal does with background work.
+func TestWorkIsStartedAndSteeredFromATerminal(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := played(t, data, "when stuck\nhang\nend\nsay done", "--concurrency", "1")
+	verb := func(args ...string) string {
+		t.Helper()
+		return strings.TrimSpace(mustRun(t, append(args, "--connect", p.http)...))
+	}
+	first := verb("sessions", "start", "--title", "first", "--max-retries", "2", "--expires", "1h", "stuck")
+	p.becomes(t, first, harness.Running)
+	second := verb("sessions", "start", "be quick")
+	p.becomes(t, second, harness.Queued)
+	list := mustRun(t, "sessions", "ls", "--data", data)
+	if !strings.Contains(list, "queued (1)") || !strings.Contains(list, "running") || !strings.Contains(list, "first") {
+		t.Errorf("the list is\n%s", list)
+	}
+	if out := mustRun(t, "sessions", "ls", "--json", "--status", "queued", "--data", data); !strings.Contains(out, `"queue_position":1`) {
+		t.Errorf("the list is\n%s", out)
+	}
+	verb("sessions", "pause", first)
+	p.becomes(t, first, harness.Paused)
+	p.becomes(t, second, harness.StatusCompleted)
+	verb("sessions", "resume", first)
+	p.becomes(t, first, harness.Running)
+	verb("sessions", "cancel", first)
+	p.becomes(t, first, harness.StatusCancelled)
+	mustFail(t, 1, []string{"no turn is running"}, "sessions", "cancel", "--connect", p.http, first)
+	mustFail(t, 1, []string{"no server runs"}, "sessions", "start", "go")
+	mustFail(t, 2, []string{"--concurrency"}, "serve", "--concurrency", "0")
+}
