@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"harness"
@@ -31,6 +32,10 @@ type EdgeOptions struct {
 	// last entry of X-Forwarded-For, which it wrote itself.
 	BehindProxy bool
 
+	// Audit is told of every caller that was refused a route. It is called by
+	// the request's goroutine.
+	Audit func(Record)
+
 	CallerBurst int           // requests of one caller at once; default 10,000
 	CallerEvery time.Duration // one more; default 1 ms
 }
@@ -48,18 +53,30 @@ type Edge struct {
 	callers   *meter
 
 	mu    sync.Mutex // guards what follows
-	conns map[net.Conn]string
+	conns map[net.Conn]*visit
 	from  map[string]int
 }
 
+// visit is a connection that is HTTP.
+type visit struct {
+	who    string
+	asked  int64        // requests that began to come; guarded by the edge's mutex
+	served atomic.Int64 // those that came
+}
+
+type visitKey struct{}
+
 // NewEdge has no routes yet.
 func NewEdge(names *Names, auth *Auth, opts *EdgeOptions) *Edge {
-	e := &Edge{names: names, auth: auth, mux: http.NewServeMux(), routes: map[string]Route{}, conns: map[net.Conn]string{}, from: map[string]int{}}
+	e := &Edge{names: names, auth: auth, mux: http.NewServeMux(), routes: map[string]Route{}, conns: map[net.Conn]*visit{}, from: map[string]int{}}
 	if opts != nil {
 		e.opts = *opts
 	}
 	if e.opts.Access == nil {
 		e.opts.Access = slog.New(slog.DiscardHandler)
+	}
+	if e.opts.Audit == nil {
+		e.opts.Audit = func(Record) {}
 	}
 	if e.opts.CallerBurst == 0 {
 		e.opts.CallerBurst = callerBurst
@@ -96,11 +113,25 @@ func (e *Edge) Server(log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: e, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: HeaderFor, IdleTimeout: IdleFor, MaxHeaderBytes: MaxHeader - headerSlop, ConnState: e.connState,
+		ConnContext: e.visited,
 	}
+}
+
+// visited lets requests know on which connection they came. It is the first to
+// hear of one.
+func (e *Edge) visited(ctx context.Context, c net.Conn) context.Context {
+	v := &visit{who: party(c.RemoteAddr().String())}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.conns[c] = v
+	return context.WithValue(ctx, visitKey{}, v)
 }
 
 // ServeHTTP refuses, or finds out who asks and hands on.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
+		v.served.Add(1)
+	}
 	if e.opts.BehindProxy {
 		r.RemoteAddr = forwarded(r)
 	}
@@ -169,7 +200,9 @@ func (e *Edge) enter(r *http.Request, route Route) (context.Context, error) {
 	}
 	for _, a := range route.Needs {
 		if !May(c, a) {
-			return nil, forbidden(c, a)
+			err := forbidden(c, a)
+			e.opts.Audit(Record{Caller: c, Action: a, Err: err})
+			return nil, err
 		}
 	}
 	return harness.WithCaller(r.Context(), c), nil
@@ -192,27 +225,35 @@ func forwarded(r *http.Request) string {
 }
 
 // connState counts connections, and closes those that are too many. One that is
-// taken over is no longer HTTP: whoever took it counts it.
+// taken over is no longer HTTP: whoever took it counts it. One on which something
+// came that was no request, or came too slowly, has a line in the log as well.
 func (e *Edge) connState(c net.Conn, s http.ConnState) {
+	if v := e.count(c, s); v != nil && s == http.StateClosed && v.asked > v.served.Load() {
+		e.opts.Access.Info("unread", "remote", c.RemoteAddr().String())
+	}
+}
+
+func (e *Edge) count(c net.Conn, s http.ConnState) *visit {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	v := e.conns[c]
+	if v == nil {
+		return nil
+	}
 	switch s {
 	case http.StateNew:
-		who := party(c.RemoteAddr().String())
-		e.conns[c] = who
-		e.from[who]++
-		if len(e.conns) > MaxConnections || e.from[who] > MaxFromOne {
+		e.from[v.who]++
+		if len(e.conns) > MaxConnections || e.from[v.who] > MaxFromOne {
 			c.Close() // does not block, and comes back here from another goroutine
 		}
+	case http.StateActive:
+		v.asked++
 	case http.StateClosed, http.StateHijacked:
-		who, ok := e.conns[c]
-		if !ok {
-			return
-		}
 		delete(e.conns, c)
-		if e.from[who]--; e.from[who] == 0 {
-			delete(e.from, who)
+		if e.from[v.who]--; e.from[v.who] == 0 {
+			delete(e.from, v.who)
 		}
-	case http.StateActive, http.StateIdle:
+	case http.StateIdle:
 	}
+	return v
 }

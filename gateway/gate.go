@@ -147,6 +147,7 @@ func (g *Gate) User(ctx context.Context, named string) (string, error) {
 	case named == "" || named == c.User:
 		return c.User, nil
 	case !Allows(c.Role, ForOther):
+		g.audit(Record{Caller: c, Action: ForOther, Detail: "user " + named, Foreign: true, Err: harness.ErrNotFound})
 		return "", harness.ErrNotFound
 	}
 	return named, nil
@@ -264,6 +265,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 		if harness.AsError(err) == harness.ErrExists {
 			if own, _ := g.owns(ctx, c, n.ID); !own {
 				err = fmt.Errorf("session id %s is not free: %w", n.ID, harness.ErrForbidden)
+				g.audit(Record{Caller: c, Action: Create, Session: n.ID, Foreign: true, Err: err})
 			}
 		}
 		return "", err

@@ -226,16 +226,30 @@ func obey(t *testing.T, role harness.CallerRole, scope string, d deed) {
 	scope = strings.ReplaceAll(scope, "{own}", string(own))
 	ctx := scoped(as(t, "alice", role), scope)
 	allowed := !slices.ContainsFunc(d.acts, func(a gateway.Action) bool { return !gateway.Allows(role, a) || !left(scope, a) })
-	for _, c := range []struct {
+	type aim struct {
 		whose, dir string
 		id         harness.SessionID
-	}{{"foreign", "/w", foreign}, {"nobody's", "/w", nobodys}, {"missing", "/w", "ses_missing"}, {"elsewhere", "/elsewhere", "elsewhere"}, {"own", "/w", own}} { // what is done last may go on
+	}
+	reaches := func(a aim) bool {
+		return (a.whose == "own" || a.whose == "elsewhere" || role == harness.Admin) && placed(scope, a.id, a.dir)
+	}
+	aims := []aim{{"foreign", "/w", foreign}, {"nobody's", "/w", nobodys}, {"missing", "/w", "ses_missing"}, {"elsewhere", "/elsewhere", "elsewhere"}, {"own", "/w", own}}
+	slices.SortStableFunc(aims, func(a, b aim) int { // what is done may go on, so it is done last
+		switch at, bt := reaches(a), reaches(b); {
+		case at == bt:
+			return 0
+		case at:
+			return 1
+		}
+		return -1
+	})
+	for _, c := range aims {
 		whose, id := c.whose, c.id
 		w.drained()
 		before := w.snapshot()
 		err := d.do(ctx, w.g, id)
 		code := harness.AsError(err)
-		reachable := (whose == "own" || whose == "elsewhere" || role == harness.Admin) && placed(scope, id, c.dir)
+		reachable := reaches(c)
 		mayMake := slices.Contains(d.acts, gateway.Create) && strings.Contains(scope, "session:") // an id that its scope cannot have
 		switch {
 		case err != nil && errors.Is(err, harness.ErrUnauthenticated):
@@ -610,6 +624,33 @@ func TestADecisionIsInTheCallersNameAndAudited(t *testing.T) {
 	}
 	if err := w.g.Revoke(ctx, mine[0]); err != nil || len(rules(ctx)) != 0 {
 		t.Errorf("alice's revocation: %v", err)
+	}
+}
+
+// TestLimitsOfHealthAreAuditedWithWhatTheyAre, when a session is made with them
+// and when they change: a limit that is raised answers a question.
+func TestLimitsOfHealthAreAuditedWithWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := as(t, "alice", harness.Approver)
+	id, err := w.g.Create(ctx, harness.NewSession{Config: health()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := health()
+	both.PermissionMode = new(harness.AcceptEdits)
+	for _, patch := range []harness.ConfigPatch{health(), both} {
+		if _, err := w.g.Do(ctx, id, harness.Configure{Patch: patch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, r := range w.drained() {
+		got = append(got, r.Action.String()+" "+r.Detail)
+	}
+	limits := `health {"total_tokens":1000}`
+	if want := []string{"trust " + limits, "trust " + limits, "trust accept_edits " + limits}; !slices.Equal(got, want) {
+		t.Errorf("audited %q, want %q", got, want)
 	}
 }
 

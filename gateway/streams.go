@@ -89,7 +89,7 @@ func (g *Gate) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Sum
 		case Allows(c.Role, ForOther):
 		case f.User != "" && f.User != c.User:
 			return
-		default:
+		case f.Session == "": // else who asks for another's is seen
 			f.User = c.User
 		}
 		limit, n := f.Limit, 0
@@ -98,6 +98,9 @@ func (g *Gate) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Sum
 		}
 		for sum, err := range g.k.List(ctx, f) {
 			if err == nil && !reaches(c, sum.Session, sum.User, sum.Directory) {
+				if f.Session != "" {
+					g.audit(Record{Caller: c, Action: List, Session: f.Session, Foreign: true, Err: absent(f.Session)})
+				}
 				continue
 			}
 			if !yield(sum, err) {
@@ -158,7 +161,9 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 		}
 	}
 	if !seen {
-		return fmt.Errorf("rule %s: %w", id, harness.ErrNotFound)
+		err := fmt.Errorf("rule %s: %w", id, harness.ErrNotFound)
+		g.audit(Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
+		return err
 	}
 	err = g.k.Revoke(ctx, id)
 	g.audit(Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})

@@ -143,9 +143,11 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
-	state := s.edge.Server(slog.New(slog.DiscardHandler)).ConnState
+	srv := s.edge.Server(slog.New(slog.DiscardHandler))
+	state := srv.ConnState
 	open := func(from string) *conn {
 		c := &conn{from: from}
+		srv.ConnContext(t.Context(), c) // as net/http does
 		state(c, http.StateNew)
 		return c
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -50,26 +51,59 @@ func routesOf(t *testing.T, args ...string) []gateway.Route {
 // are not known yet because they log in.
 var public = []string{"GET /healthz", "GET /login", "GET /login.css", "GET /login.js", "GET /readyz", "POST /login"}
 
+// further are those that a login by an identity provider needs.
+var further = []string{"GET /login/callback", "GET /login/provider"}
+
+// vouched are the flags of a server that lets in whom an identity provider
+// vouches for, which vouches for nobody.
+func vouched(t testing.TB) []string {
+	t.Helper()
+	var web *httptest.Server
+	web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/.well-known/openid-configuration" {
+			io.WriteString(w, `{"keys":[]}`)
+			return
+		}
+		fmt.Fprintf(w, `{"issuer":%[1]q,"jwks_uri":"%[1]s/keys","authorization_endpoint":"%[1]s/auth","token_endpoint":"%[1]s/token"}`, web.URL)
+	}))
+	t.Cleanup(web.Close)
+	return []string{"--oidc-issuer", web.URL, "--oidc-client", "harness", "--oidc-roles", "staff=operator", "--oidc-default-role", "viewer"}
+}
+
 func TestEveryRouteIsClosedButThoseThatMustBeOpen(t *testing.T) {
 	t.Parallel()
-	var open []string
-	for _, r := range routesOf(t) {
-		if r.Public {
-			open = append(open, r.Pattern)
+	for _, c := range []struct {
+		flags, open []string
+	}{{nil, public}, {vouched(t), slices.Concat(public, further)}} {
+		var open []string
+		for _, r := range routesOf(t, c.flags...) {
+			if r.Public {
+				open = append(open, r.Pattern)
+			}
 		}
-	}
-	slices.Sort(open)
-	if !slices.Equal(open, public) {
-		t.Errorf("open are %q, want %q", open, public)
+		slices.Sort(open)
+		if !slices.Equal(open, slices.Sorted(slices.Values(c.open))) {
+			t.Errorf("with %q open are %q, want %q", c.flags, open, c.open)
+		}
 	}
 }
 
 // TestStrangersAreAnsweredAlikeEverywhere is attack 16: every route of the
 // server, every documented operation and what leads nowhere, without a token,
 // with a wrong one and with the right one where none belongs.
+// It is the same with an identity provider, whose tokens are tried as well.
 func TestStrangersAreAnsweredAlikeEverywhere(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	for name, flags := range map[string][]string{"tokens": nil, "an identity provider": vouched(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			strangers(t, flags)
+		})
+	}
+}
+
+func strangers(t *testing.T, flags []string) {
+	h := newHouse(t, flags...)
 	id := h.session(t, "ada", "ask")
 	request, _ := h.question(t, id)
 	var asks []ask
@@ -79,7 +113,7 @@ func TestStrangersAreAnsweredAlikeEverywhere(t *testing.T) {
 		}
 		asks = append(asks, ask{method: method, path: path})
 	}
-	for _, r := range routesOf(t) {
+	for _, r := range routesOf(t, flags...) {
 		method, path, ok := strings.Cut(r.Pattern, " ")
 		if !ok {
 			method, path = "GET", r.Pattern
@@ -131,6 +165,9 @@ func TestStrangersAreAnsweredAlikeEverywhere(t *testing.T) {
 				"no token": func(*ask) {},
 				"a wrong token": func(q *ask) {
 					q.header = with(q.header, "Authorization", "Bearer "+gateway.TokenPrefix+strings.Repeat("x", 43))
+				},
+				"a token that nobody signed": func(q *ask) {
+					q.header = with(q.header, "Authorization", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEiLCJhdWQiOiJoYXJuZXNzIiwicm9sZXMiOiJzdGFmZiJ9.")
 				},
 				"a token in the query": func(q *ask) { q.path += query + "token=" + h.token },
 				"one under any name":   func(q *ask) { q.path += query + "x=" + h.token },

@@ -120,12 +120,11 @@ func TestNeitherUserFindsTheOther(t *testing.T) {
 				documented[q.method+" "+strings.SplitN(q.path, "?", 2)[0]] = true
 				for _, as := range []string{"bob", "bob-operator", "bob-viewer"} {
 					q.as = as
-					var foreign, absent reply
-					h.unchanged(t, func() { foreign, absent = h.send(t, q.on(id)), h.send(t, q.on(absentID)) })
+					foreign := h.attack(t, q.on(id), 1)
+					absent := h.send(t, q.on(absentID))
 					if as == "bob" && foreign.status != 404 || foreign.status/100 == 2 || foreign.status != absent.status || strings.ReplaceAll(foreign.body, id, absentID) != absent.body {
 						t.Errorf("%s %s as %s: %d %s\n of nobody: %d %s", q.method, q.path, as, foreign.status, foreign.body, absent.status, absent.body)
 					}
-					h.logged(t, foreign)
 				}
 			}
 		}
@@ -165,8 +164,16 @@ func TestNeitherUserFindsTheOther(t *testing.T) {
 	t.Run("WebSocket", func(t *testing.T) {
 		h.unchanged(t, func() {
 			for _, query := range []string{"?sessionId=" + e.id, "?sessionId=" + e.home, "?userId=ada", "?userId=ada&sessionId=" + e.id, "?userId=bob&sessionId=" + e.id, "?sessionId=" + absentID, "?sessionId=" + string(harness.DefaultSession("carol"))} {
+				before := h.audited(t)
 				if v, status := h.viewAs(t, "bob", query); v != nil || status != 404 {
 					t.Errorf("%s: %d", query, status)
+				}
+				want := 1
+				if strings.Contains(query, absentID) || strings.Contains(query, string(harness.DefaultSession("carol"))) {
+					want = 0 // nobody's
+				}
+				if n := h.audited(t) - before; n != want {
+					t.Errorf("%s: %d lines in the audit", query, n)
 				}
 			}
 			watched, _ := h.viewAs(t, "ada", "?sessionId="+e.id) // now it is shown to somebody
@@ -202,9 +209,13 @@ func TestNeitherUserFindsTheOther(t *testing.T) {
 			for method, c := range ofThread {
 				tried[method] = true
 				for _, id := range []string{e.id, e.home, absentID} {
+					before := h.audited(t)
 					a := s.call(method, strings.NewReplacer("{id}", id, "{request}", e.request, "{rule}", e.rule).Replace(c.params))
 					if a.Error.Code != c.absent {
 						t.Errorf("%s %s: %s %+v, want %d", method, id, a.Result, a.Error, c.absent)
+					}
+					if n := h.audited(t) - before; n != 1 && id != absentID {
+						t.Errorf("%s %s: %d lines in the audit", method, id, n)
 					}
 				}
 			}
@@ -334,8 +345,12 @@ func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 			q.as = as
 			who := harness.Caller{Role: harness.CallerRole(guests[as][1]), Scope: harness.CallerScope(guests[as][2])}
 			id := h.session(t, "ada", "")
+			before := h.audited(t)
 			got := h.send(t, q.on(id))
 			no := got.status == 403
+			if n := h.audited(t) - before; no && n != 1 {
+				t.Errorf("%s as %s: %d lines in the audit", a, as, n)
+			}
 			may := gateway.May(who, a)
 			if a == gateway.ForOther {
 				may = may && gateway.May(who, gateway.Read)
