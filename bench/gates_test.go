@@ -166,6 +166,15 @@ func TestGates(t *testing.T) {
 			f := fanoutsSSE.get(tb, 1000, measureFanoutSSE)
 			return f.ours.deltas / f.plain.deltas
 		}, 10, true},
+		{"what the bridge adds to a delta of claude: p50 ms", func(tb testing.TB) float64 {
+			return bridges.get(tb, "claude BenchmarkBridge", measureBridge)["added-ms/delta"]
+		}, 2, false},
+		{"the same of codex", func(tb testing.TB) float64 {
+			return bridges.get(tb, "codex BenchmarkBridge", measureBridge)["added-ms/delta"]
+		}, 2, false},
+		{"a delta of an ACP agent that says it at once: p50 ms", func(tb testing.TB) float64 {
+			return bridges.get(tb, "acp BenchmarkDelta", measureBridge)["ms/delta"]
+		}, 2, false}, // OpenCode itself varies by more than this
 		{"deltas to 100 watchers per CPU behind the gate, times without", func(tb testing.TB) float64 {
 			return gateds.get(tb, none, measureGated).deltas
 		}, 0.97, true},

@@ -29,6 +29,7 @@ func (m *memo[K, V]) get(tb testing.TB, key K, measure func(testing.TB, K) V) V 
 
 var (
 	fanouts   memo[int, fanout]
+	bridges   memo[string, bridged]
 	histories memo[struct{}, history]
 	branches  memo[struct{}, branching]
 	parkeds   memo[string, parked]
