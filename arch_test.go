@@ -141,6 +141,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/net":                 {code: []string{"tool"}},
 	"golang.org/x/text":                {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
+	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 

@@ -77,8 +77,8 @@ type Leaser interface {
 	Release(ctx context.Context, l Lease) error
 
 	// Orphans yields what is for whoever takes over: the leases whose owners are
-	// dead, and sessions that an order waits for and that nobody has, with no
-	// owner.
+	// dead, and sessions with a log that an order waits for and that nobody has,
+	// with no owner.
 	Orphans(ctx context.Context) iter.Seq2[Lease, error]
 }
 

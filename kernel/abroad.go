@@ -170,8 +170,12 @@ func (a *abroad) find(ctx context.Context, id harness.SessionID, after *harness.
 	runs := sum.Queued.IsZero() && (sum.Status == harness.Queued || sum.Status == harness.Running || sum.Status == harness.Recovering)
 	if runs && !a.k.isDraining() {
 		s, err := a.k.wake(ctx, id) // if nobody has it
-		if !a.k.elsewhere(err) {
-			return s, nil, err
+		switch {
+		case err == nil:
+			return s, nil, nil
+		case a.k.elsewhere(err), harness.AsError(err) == harness.ErrStorage, harness.AsError(err) == harness.ErrUnavailable: // who cannot run it may still look
+		default:
+			return nil, nil, err
 		}
 	}
 	if *after == 0 || int(sum.Seq-*after) > a.k.opts.TailEvents {
@@ -204,7 +208,7 @@ func (a *abroad) here(ctx context.Context, id harness.SessionID) (*session, erro
 	switch {
 	case s.err == nil:
 		return s, nil
-	case s.err == errGone, a.k.elsewhere(s.err), harness.AsError(s.err) == harness.ErrUnavailable:
+	case s.err == errGone, a.k.elsewhere(s.err), harness.AsError(s.err) == harness.ErrUnavailable, harness.AsError(s.err) == harness.ErrStorage:
 		return nil, nil
 	}
 	return nil, s.err

@@ -38,12 +38,15 @@ func (n *Node) Remove(ctx context.Context, id harness.SessionID) error {
 // send waits for the answer to an order, and sees to it meanwhile that somebody
 // is there to give it.
 func (n *Node) send(ctx context.Context, o harness.Order) (harness.Receipt, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var nudging sync.WaitGroup
 	defer nudging.Wait()
-	defer cancel()
-	nudging.Go(func() { n.nudge(ctx, o.Session) })
+	defer cancel(nil)
+	nudging.Go(func() { cancel(n.nudge(ctx, o.Session)) })
 	text, err := n.store.Send(ctx, o)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
 	if err != nil {
 		return harness.Receipt{}, err
 	}
@@ -55,16 +58,19 @@ func (n *Node) send(ctx context.Context, o harness.Order) (harness.Receipt, erro
 const firstNudge = 50 * time.Millisecond
 
 // nudge takes the session over if its owner goes, or went before the order came.
-func (n *Node) nudge(ctx context.Context, id harness.SessionID) {
+// It ends with ctx, or if there is no such session any more.
+func (n *Node) nudge(ctx context.Context, id harness.SessionID) error {
 	for wait := min(firstNudge, n.lease/2); ; wait = min(2*wait, n.lease/2) {
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
-			return
+			return nil
 		}
-		n.k.Adopt(ctx, id) // as often as it takes; the order itself is durable
+		if err := n.k.Adopt(ctx, id); errors.Is(err, harness.ErrNotFound) {
+			return err
+		} // else as often as it takes; the order itself is durable
 	}
 }
 

@@ -114,8 +114,13 @@ func (n *Node) name() string {
 	return n.owner
 }
 
+// leastPatience is for a database that is busy with others who join.
+const leastPatience = 5 * time.Second
+
 // join makes this node alive, under a name that nobody had.
 func (n *Node) join(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, max(n.lease, leastPatience))
+	defer cancel()
 	owner, now := mint.ID("nod_"), time.Now()
 	if err := n.store.Join(ctx, owner, n.lease); err != nil {
 		return err
@@ -143,7 +148,7 @@ func (n *Node) live() {
 		if n.life.Err() != nil {
 			return
 		}
-		if err := n.join(n.life); err != nil {
+		if err := n.join(n.life); err != nil && n.life.Err() == nil {
 			n.log.Warn("not among the nodes, trying again", "err", err)
 			n.pause(n.lease / 8)
 		}
@@ -173,43 +178,60 @@ func (n *Node) serve(owner string) {
 }
 
 // beat gives signs of life, four in a lease. It returns nil at Close, and an
-// error when none has arrived for three quarters of it, or when one was refused.
+// error when one was refused, or when none has arrived for three quarters of a
+// lease: whatever keeps it.
 func (n *Node) beat(owner string) error {
 	every := time.NewTicker(n.lease / 4)
 	defer every.Stop()
+	silence := time.NewTimer(n.lease * 3 / 4)
+	defer silence.Stop()
+	beats := make(chan sign, 1) // at most one is under way
+	under := false
+	var last error
 	for {
 		select {
 		case <-every.C:
 		case <-n.late:
+		case s := <-beats:
+			under = false
+			switch {
+			case s.err == nil:
+				n.mu.Lock()
+				n.good = s.given
+				n.mu.Unlock()
+				silence.Reset(n.lease*3/4 - time.Since(s.given))
+			case n.life.Err() != nil:
+				return nil
+			case errors.Is(s.err, harness.ErrConflict):
+				return s.err
+			default:
+				last = s.err
+				n.log.Warn("no sign of life", "node", owner, "err", s.err)
+			}
+			continue
+		case <-silence.C:
+			return fmt.Errorf("no sign of life for three quarters of a lease: %w", errors.Join(last, harness.ErrStorage))
 		case <-n.life.Done():
 			return nil
 		}
-		now := time.Now()
-		n.mu.Lock()
-		left := n.good.Add(n.lease * 3 / 4).Sub(now)
-		n.mu.Unlock()
-		wait := n.lease / 4
-		if left > 0 { // else we were stopped, and nobody may have minded
-			wait = min(wait, left)
-		}
-		ctx, cancel := context.WithTimeout(n.life, wait)
-		err := n.store.Beat(ctx, owner)
-		cancel()
-		switch {
-		case err == nil:
-			n.mu.Lock()
-			n.good = now
-			n.mu.Unlock()
-		case n.life.Err() != nil:
-			return nil
-		case errors.Is(err, harness.ErrConflict):
-			return err
-		case time.Since(now) >= left:
-			return fmt.Errorf("no sign of life for three quarters of a lease: %w", err)
-		default:
-			n.log.Warn("no sign of life", "node", owner, "err", err)
+		if !under {
+			under = true
+			n.wg.Go(func() { beats <- n.sign(owner) })
 		}
 	}
+}
+
+// sign is what became of a sign of life.
+type sign struct {
+	given time.Time
+	err   error
+}
+
+func (n *Node) sign(owner string) sign {
+	given := time.Now()
+	ctx, cancel := context.WithTimeout(n.life, n.lease/2)
+	defer cancel()
+	return sign{given, n.store.Beat(ctx, owner)}
 }
 
 // pause waits, and not at all once this node is closed.

@@ -39,7 +39,7 @@ type member struct {
 // setting is how a member is made; the zero value works.
 type setting struct {
 	script string        // what turns play; "echo" if it is empty
-	lease  time.Duration // 400 ms if it is 0
+	lease  time.Duration // 1 s if it is 0
 	wrap   func(node.Shared) node.Shared
 	opts   kernel.Options
 }
@@ -51,13 +51,13 @@ func join(t testing.TB, url, name string, s setting) *member {
 		s.script = "echo"
 	}
 	if s.lease == 0 {
-		s.lease = 400 * time.Millisecond
+		s.lease = time.Second
 	}
 	src, err := script.Parse(s.script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := postgres.Open(t.Context(), url, nil)
+	st, err := postgres.Open(t.Context(), url, &postgres.Options{Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,15 +119,23 @@ func (m *member) do(id harness.SessionID, cmd harness.Command) harness.Receipt {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
-	r, err := m.Do(ctx, id, cmd)
-	if err != nil {
+	for {
+		r, err := m.Do(ctx, id, cmd)
+		switch {
+		case err == nil:
+			return r
+		case errors.Is(err, harness.ErrStorage), errors.Is(err, harness.ErrUnavailable): // the outcome is unknown, so a client says it again
+			if ctx.Err() == nil {
+				continue
+			}
+		}
 		m.t.Fatalf("%s: %T: %v", m.name, cmd, err)
 	}
-	return r
 }
 
+// submit is a prompt that takes effect once however often it is sent.
 func submit(text string) harness.Submit {
-	return harness.Submit{Parts: harness.TextPart(text), OnBusy: harness.Enqueue}
+	return harness.Submit{Parts: harness.TextPart(text), OnBusy: harness.Enqueue, ClientKey: "key of " + text}
 }
 
 // watching is a watcher of a session that keeps the log as it is told.

@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -99,7 +100,7 @@ func TestASessionThatSleepsIsAnybodys(t *testing.T) {
 	id := n[0].create(harness.NewSession{})
 	watchers := []*watching{n[0].watch(id, 1), n[1].watch(id, 1), n[2].watch(id, 1)}
 	for i := range 6 {
-		n[i%3].do(id, submit("hello"))
+		n[i%3].do(id, submit(fmt.Sprint("hello ", i)))
 		for _, w := range watchers {
 			w.until("the end of a turn", has[*harness.TurnEnd](i+1))
 		}

@@ -197,3 +197,16 @@ func (p *process) fetchJSON(ctx context.Context, path, body string, header http.
 	text, err := io.ReadAll(r.Body)
 	return r.StatusCode, text, err
 }
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	late := time.After(patience)
+	for every := time.NewTicker(10 * time.Millisecond); !cond(); {
+		select {
+		case <-every.C:
+		case <-late:
+			t.Fatalf("%s: not after %v", what, patience)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"harness/store/postgres/postgrestest"
 )
 
 const askScript = `repeat 20
@@ -95,8 +97,8 @@ func (p *process) make(t *testing.T, cwd string) string {
 // TestReadyzTellsTheTruth takes the database away from a node, and gives it back.
 func TestReadyzTellsTheTruth(t *testing.T) {
 	t.Parallel()
-	w := newWall(t, schema(t))
-	p := startNodes(t, w.url, "echo", 1, "--lease", "400ms")[0]
+	w := postgrestest.NewWall(t, schema(t))
+	p := startNodes(t, w.URL, "echo", 1, "--lease", "400ms")[0]
 	ready := func(want int) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("readyz answers %d", want), func() bool {
@@ -105,11 +107,11 @@ func TestReadyzTellsTheTruth(t *testing.T) {
 		})
 	}
 	ready(http.StatusOK)
-	w.cut(bothWays)
+	w.Cut(postgrestest.BothWays)
 	ready(http.StatusServiceUnavailable)
 	if code, _ := p.get("/healthz", nil); code != http.StatusOK {
 		t.Errorf("healthz of a process that lives: %d", code)
 	}
-	w.mend()
+	w.Mend()
 	ready(http.StatusOK)
 }

@@ -35,7 +35,7 @@ func (s *Store) send(ctx context.Context, o harness.Order) ([]byte, error) {
 	}
 	answered, away := s.await(aboutAnswer + string(o.Session))
 	defer away()
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO orders(session, key, body) VALUES($1, $2, $3) ON CONFLICT DO NOTHING", string(o.Session), o.Key, blob(o.Body))
 		return err
 	})
@@ -74,7 +74,7 @@ func (s *Store) await(topic string) (bell chan struct{}, away func()) {
 // answer is the answer to an order, if there is one. An order that is gone went
 // with its session.
 func (s *Store) answer(ctx context.Context, o harness.Order) (answer []byte, done bool, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		err := q.QueryRow(ctx, "SELECT answer, answered IS NOT NULL FROM orders WHERE session = $1 AND key = $2", string(o.Session), o.Key).Scan(&answer, &done)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return harness.ErrNotFound
@@ -145,7 +145,7 @@ func (s *Store) orders(ctx context.Context, owner string, given map[int64]uint64
 	for n, epoch := range given {
 		numbers, epochs = append(numbers, n), append(epochs, int64(epoch))
 	}
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		page = nil
 		rows, err := q.Query(ctx, `WITH given AS (SELECT * FROM unnest($2::bigint[], $3::bigint[]) AS g(n, epoch)),
 			fresh AS (SELECT o.n, o.session, o.key, o.body, l.epoch FROM orders o JOIN leases l ON l.session = o.session
@@ -179,7 +179,7 @@ func (s *Store) Answer(ctx context.Context, o harness.Order, answer []byte) erro
 	if len(answer) > harness.MaxOrder {
 		return fmt.Errorf("answer to %s of %s: %d bytes, the most is %d: %w", o.Key, o.Session, len(answer), harness.MaxOrder, harness.ErrTooLarge)
 	}
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, `WITH l AS (SELECT FROM leases WHERE session = $1 AND epoch = $3 FOR SHARE),
 			old AS (DELETE FROM orders WHERE n IN (SELECT n FROM orders WHERE answered < clock_timestamp() - interval '`+keepAnswers+`' LIMIT 8 FOR UPDATE SKIP LOCKED))
 			UPDATE orders SET answer = $4, answered = coalesce(answered, clock_timestamp())

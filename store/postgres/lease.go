@@ -12,11 +12,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Join implements [harness.Leaser]. It also forgets owners that are long gone.
+// Join implements [harness.Leaser]. It also forgets owners that are long gone,
+// and orders for sessions that are.
 func (s *Store) Join(ctx context.Context, owner string, ttl time.Duration) error {
-	err := errors.Join(checkName("owner", owner), s.transact(ctx, func(tx pgx.Tx) error {
+	err := errors.Join(checkName("owner", owner), s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM owners o WHERE expires < clock_timestamp() - interval '1 day'
 			AND NOT EXISTS (SELECT FROM leases l WHERE l.owner = o.name)`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM orders o WHERE answered IS NULL AND NOT EXISTS (SELECT FROM sessions s WHERE s.id = o.session)
+			AND NOT EXISTS (SELECT FROM leases l WHERE l.session = o.session)`); err != nil {
 			return err
 		}
 		done, err := tx.Exec(ctx, "INSERT INTO owners(name, ttl, expires) VALUES($1, $2::interval, clock_timestamp() + $2::interval) ON CONFLICT DO NOTHING", owner, ttl)
@@ -34,7 +39,7 @@ func (s *Store) Join(ctx context.Context, owner string, ttl time.Duration) error
 // Beat implements [harness.Leaser]. An owner that is late but that nobody took
 // for dead lives on.
 func (s *Store) Beat(ctx context.Context, owner string) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, "UPDATE owners SET expires = clock_timestamp() + ttl WHERE name = $1 AND NOT dead", word(owner))
 		if err == nil && done.RowsAffected() == 0 {
 			err = harness.ErrConflict
@@ -49,7 +54,7 @@ func (s *Store) Beat(ctx context.Context, owner string) error {
 
 // Leave implements [harness.Leaser].
 func (s *Store) Leave(ctx context.Context, owner string) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE owners SET dead = true WHERE name = $1", word(owner))
 		return err
 	})
@@ -63,7 +68,7 @@ func (s *Store) Leave(ctx context.Context, owner string) error {
 // Claim implements [harness.Leaser].
 func (s *Store) Claim(ctx context.Context, owner string, id harness.SessionID) (l harness.Lease, err error) {
 	for n := 0; n < attempts; n++ {
-		err = s.transact(ctx, func(tx pgx.Tx) error {
+		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			l, err = claim(ctx, tx, word(owner), word(string(id)))
 			return err
 		})
@@ -118,7 +123,7 @@ func claim(ctx context.Context, tx pgx.Tx, owner, id string) (harness.Lease, err
 
 // Release implements [harness.Leaser].
 func (s *Store) Release(ctx context.Context, l harness.Lease) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "DELETE FROM leases WHERE session = $1 AND owner = $2 AND epoch = $3", word(string(l.Session)), word(l.Owner), int64(l.Epoch))
 		return err
 	})
@@ -152,11 +157,12 @@ func (s *Store) Orphans(ctx context.Context) iter.Seq2[harness.Lease, error] {
 }
 
 func (s *Store) orphans(ctx context.Context, after string) (page []harness.Lease, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, `SELECT l.session, l.owner, l.epoch FROM leases l JOIN owners o ON o.name = l.owner
 			WHERE (o.dead OR o.expires <= clock_timestamp()) AND l.session > $1
 			UNION
-			SELECT o.session, '', 0 FROM orders o WHERE o.answered IS NULL AND o.session > $1 AND NOT EXISTS (SELECT FROM leases l WHERE l.session = o.session)
+			SELECT o.session, '', 0 FROM orders o JOIN sessions s ON s.id = o.session
+			WHERE o.answered IS NULL AND o.session > $1 AND NOT EXISTS (SELECT FROM leases l WHERE l.session = o.session)
 			ORDER BY session LIMIT $2`, after, pageRows)
 		if err != nil {
 			return err

@@ -62,7 +62,7 @@ func (s *Store) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Su
 
 func (s *Store) listPage(ctx context.Context, f harness.Filter, before *listed, n int) (page []listed, err error) {
 	sql, args := listQuery(f, before, n)
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func listQuery(f harness.Filter, before *listed, n int) (string, []any) {
 // Count implements [harness.Counter].
 func (s *Store) Count(ctx context.Context) (map[harness.Status]int, error) {
 	count := make(map[harness.Status]int)
-	err := s.query(ctx, func(q querier) error {
+	err := s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, "SELECT status, count(*) FROM sessions GROUP BY status")
 		if err != nil {
 			return err

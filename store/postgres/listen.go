@@ -142,7 +142,7 @@ func (s *Store) sweep(ctx context.Context) {
 	if len(ids) == 0 {
 		return
 	}
-	s.query(ctx, func(q querier) error { // the next sweep asks again
+	s.query(ctx, func(ctx context.Context, q querier) error { // the next sweep asks again
 		rows, err := q.Query(ctx, `SELECT h.id, coalesce(s.head, 0) FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS h(id, n, seen)
 			LEFT JOIN sessions s ON s.id = h.id AND (h.n = 0 OR s.n = h.n) WHERE coalesce(s.head, 0) <> h.seen`, ids, numbers, seen)
 		if err != nil {

@@ -52,7 +52,7 @@ func (s *Store) messages(ctx context.Context, parts []part, from, to int) ([][]b
 // sealed is about a page of p's own messages, as far as they follow one another,
 // and the index of the first.
 func (s *Store) sealed(ctx context.Context, p part, from, to int) (page [][]byte, first int, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, `SELECT idx, crc, data FROM (
 			SELECT idx, crc, data, sum(octet_length(data)) OVER (ORDER BY idx) - octet_length(data) AS size FROM (
 				SELECT idx, crc, data FROM messages WHERE session = $1 AND idx >= $2 AND idx < $3 AND sealed <= $4 ORDER BY idx LIMIT $5) a) b

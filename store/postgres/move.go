@@ -26,7 +26,7 @@ func (s *Store) OnMove(ctx context.Context, id harness.SessionID, seen harness.S
 	s.moves[id] = append(s.moves[id], m)
 	s.mu.Unlock()
 	var head harness.Seq
-	err := s.query(ctx, func(q querier) error { // it may have moved before
+	err := s.query(ctx, func(ctx context.Context, q querier) error { // it may have moved before
 		return q.QueryRow(ctx, "SELECT coalesce((SELECT head FROM sessions WHERE id = $1), 0)", word(string(id))).Scan(&head)
 	})
 	if err == nil {

@@ -84,7 +84,7 @@ func lineage(ctx context.Context, q querier, id harness.SessionID) ([]part, erro
 
 // ancestry is lineage on a connection of the pool.
 func (s *Store) ancestry(ctx context.Context, id harness.SessionID) (parts []part, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		parts, err = lineage(ctx, q, id)
 		return err
 	})
@@ -132,7 +132,7 @@ func (s *Store) page(ctx context.Context, p part, after harness.Seq) ([]harness.
 
 // there reports whether p's session has not been removed.
 func (s *Store) there(ctx context.Context, p part) (there bool, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		return q.QueryRow(ctx, "SELECT EXISTS (SELECT FROM sessions WHERE n = $1)", p.n).Scan(&there)
 	})
 	return there, err
@@ -142,7 +142,7 @@ func (s *Store) there(ctx context.Context, p part) (there bool, err error) {
 // has the next event: about a page, and at least one if there is any. The server
 // counts the bytes before it fetches them.
 func (s *Store) chunks(ctx context.Context, p part, after harness.Seq) (chunks []chunk.Chunk, err error) {
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, `SELECT seq, last_seq, crc, data FROM (
 			SELECT seq, last_seq, crc, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS size FROM (
 				SELECT seq, last_seq, crc, data FROM commits

@@ -13,7 +13,7 @@ import (
 // Remove implements [harness.Remover]. The session's row is locked first: an
 // append that comes meanwhile finds no session, and a branch no parent.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error { return remove(ctx, tx, id) })
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return remove(ctx, tx, id) })
 	if code(err) == codeForeignKey {
 		err = fmt.Errorf("branched off meanwhile: %w", harness.ErrBranched)
 	}

@@ -42,7 +42,7 @@ func (s *Store) rules(ctx context.Context, directory string, after int64) (page 
 	if directory != "" {
 		sql, args = "SELECT n, id, directory, crc, data FROM rules WHERE n > $1 AND directory = $3 ORDER BY n LIMIT $2", append(args, word(directory))
 	}
-	err = s.query(ctx, func(q querier) error {
+	err = s.query(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Store) rules(ctx context.Context, directory string, after int64) (page 
 
 // RevokeRule implements [harness.Rulebook].
 func (s *Store) RevokeRule(ctx context.Context, id harness.RuleID) error {
-	err := s.transact(ctx, func(tx pgx.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, "DELETE FROM rules WHERE id = $1", word(string(id)))
 		if err == nil && done.RowsAffected() == 0 {
 			err = harness.ErrNotFound

@@ -16,7 +16,7 @@ import (
 // beside the appends. A snapshot ahead of the log is refused with ErrConflict.
 // Saving again what has been damaged since repairs it. Old heads are thinned out.
 func (s *Store) SaveSnapshot(ctx context.Context, snap harness.Snapshot) error {
-	if err := s.transact(ctx, func(tx pgx.Tx) error { return save(ctx, tx, snap) }); err != nil {
+	if err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return save(ctx, tx, snap) }); err != nil {
 		return fmt.Errorf("save snapshot of %s at %d: %w", snap.Session, snap.Seq, err)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *Store) newest(ctx context.Context, n int64, limit harness.Seq, best *ha
 	for {
 		var seq, crc int64
 		var state []byte
-		err := s.query(ctx, func(q querier) error {
+		err := s.query(ctx, func(ctx context.Context, q querier) error {
 			return q.QueryRow(ctx, "SELECT seq, crc, state FROM snapshots WHERE session = $1 AND seq <= $2 AND seq > $3 ORDER BY seq DESC LIMIT 1",
 				n, position(limit), position(best.Seq)).Scan(&seq, &crc, &state)
 		})

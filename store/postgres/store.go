@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // Options are the choices of Open. The zero value and nil are good.
 type Options struct {
 	Conns   int           // connections for everything but appends and listening; 0 is 8
-	Timeout time.Duration // of one round trip of the writer, after which the outcome is unknown; 0 is 30 s
+	Timeout time.Duration // of one round trip, after which the outcome is unknown; 0 is 30 s
 }
 
 // Store is a harness.Store with all its optional powers on one schema of a
@@ -89,6 +90,7 @@ func connect(ctx context.Context, url string, opts *Options, write bool) (*Store
 		return nil, fmt.Errorf("open the database: %w: %w", err, harness.ErrInvalid)
 	}
 	config.MaxConns = int32(o.Conns)
+	config.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}}).DialContext // who only listens would not notice
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
@@ -156,21 +158,28 @@ func (s *Store) open(ctx context.Context) error {
 
 // query runs f on a connection of the pool. f loads one page and never waits for
 // a consumer.
-func (s *Store) query(ctx context.Context, f func(querier) error) error {
+func (s *Store) query(ctx context.Context, f func(context.Context, querier) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	err := f(s.pool)
+	err := s.within(ctx, f)
 	if lost(err) && s.open(ctx) == nil {
 		s.pool.Reset() // what one connection met, the others did
-		err = f(s.pool)
+		err = s.within(ctx, f)
 	}
 	return settle(ctx, err)
 }
 
+// within runs f on the pool for as long as the server may take for an answer.
+func (s *Store) within(ctx context.Context, f func(context.Context, querier) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return f(ctx, s.pool)
+}
+
 // transact runs f in a transaction of its own, and again if its connection was
 // lost before the end. If it is lost at the commit, the outcome is unknown.
-func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
+func (s *Store) transact(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
@@ -189,13 +198,19 @@ func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
 }
 
 // attempt is one transaction; committing says that it came as far as its end.
-func (s *Store) attempt(ctx context.Context, f func(pgx.Tx) error) (committing bool, err error) {
+func (s *Store) attempt(ctx context.Context, f func(context.Context, pgx.Tx) error) (committing bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) // nothing after a commit
-	if err := f(tx); err != nil {
+	defer func() { // nothing after a commit
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		tx.Rollback(ctx)
+	}()
+	if err := f(ctx, tx); err != nil {
 		return false, err
 	}
 	return true, tx.Commit(ctx)

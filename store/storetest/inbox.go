@@ -193,6 +193,7 @@ func ordersOfASessionKeepTheirOrder(t testing.TB, n Nodes) {
 func aSessionThatAnOrderWaitsForIsAnOrphan(t testing.TB, n Nodes) {
 	stores, nodes := joined(t, n, living, living)
 	power[harness.Inbox](t, stores[0])
+	mustAppend(t, stores[0], commit("a", 0, 1))
 	out := send(t, t.Context(), stores[0], order("a", "early"))
 	eventually(t, func() string {
 		if found := orphans(t, nodes[1]); found["a"] != (harness.Lease{Session: "a"}) {

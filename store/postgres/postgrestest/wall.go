@@ -1,4 +1,4 @@
-package main
+package postgrestest
 
 import (
 	"io"
@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 )
 
-// wall is a way to the database that can be cut: bytes that are on it then stay
+// Wall is a way to the database that can be cut: bytes that are on it then stay
 // where they are, as on a network that drops packets, and go on when it is mended.
-type wall struct {
+type Wall struct {
 	t   testing.TB
-	url string // of the database, by this way
+	URL string // of the database, by this way
 
 	mu       sync.Mutex // guards what follows
 	cond     *sync.Cond
@@ -22,16 +21,18 @@ type wall struct {
 	closed   bool
 }
 
-type way int
+// Way is a direction.
+type Way int
 
+// The directions.
 const (
-	bothWays way = iota
-	fromDatabase
-	toDatabase
+	BothWays Way = iota
+	FromDatabase
+	ToDatabase
 )
 
-// newWall makes a way to the database that address names, which has a socket.
-func newWall(t testing.TB, address string) *wall {
+// NewWall makes a way to the database that address names, which has a socket.
+func NewWall(t testing.TB, address string) *Wall {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -43,7 +44,7 @@ func newWall(t testing.TB, address string) *wall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wall{t: t}
+	w := &Wall{t: t}
 	w.cond = sync.NewCond(&w.mu)
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -52,8 +53,9 @@ func newWall(t testing.TB, address string) *wall {
 	q.Set("host", host)
 	q.Set("port", port)
 	q.Set("sslmode", "disable")
+	q.Set("connect_timeout", "1") // in seconds: nobody refuses
 	u.RawQuery = q.Encode()
-	w.url = u.String()
+	w.URL = u.String()
 	var wg sync.WaitGroup
 	var conns sync.Map
 	wg.Go(func() {
@@ -89,7 +91,7 @@ func newWall(t testing.TB, address string) *wall {
 }
 
 // pass copies until either end closes, and holds while its way is cut.
-func (w *wall) pass(dst, src net.Conn, cut *bool) {
+func (w *Wall) pass(dst, src net.Conn, cut *bool) {
 	defer dst.Close()
 	defer src.Close()
 	for buf := make([]byte, 64<<10); ; {
@@ -110,28 +112,17 @@ func (w *wall) pass(dst, src net.Conn, cut *bool) {
 	}
 }
 
-func (w *wall) cut(which way) {
+// Cut lets nothing through any more, in some direction.
+func (w *Wall) Cut(which Way) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.from, w.to = which != toDatabase, which != fromDatabase
+	w.from, w.to = which != ToDatabase, which != FromDatabase
 }
 
-func (w *wall) mend() {
+// Mend lets everything through again, also what was held.
+func (w *Wall) Mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.from, w.to = false, false
 	w.cond.Broadcast()
-}
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	late := time.After(patience)
-	for every := time.NewTicker(10 * time.Millisecond); !cond(); {
-		select {
-		case <-every.C:
-		case <-late:
-			t.Fatalf("%s: not after %v", what, patience)
-		}
-	}
 }
