@@ -79,6 +79,12 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		t.Errorf("GET %s/health/stream: %d %v", on, beats.StatusCode, beats.Header)
 	}
 	s.doc.saw("GET", on+"/health/stream", beats.StatusCode)
+	lobby := s.request("GET", "/sessions/stream", "")
+	if lobby.StatusCode != 200 || lobby.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("GET /sessions/stream: %d %v", lobby.StatusCode, lobby.Header)
+	}
+	s.doc.saw("GET", "/sessions/stream", lobby.StatusCode)
+	lobby.Body.Close()
 	beats.Body.Close()
 	other := serve(t, "say hi")
 	other.must(201, nil, "POST", "/sessions/import", string(archive.body), "Content-Type", "application/jsonl")
