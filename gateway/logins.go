@@ -20,10 +20,13 @@ const (
 )
 
 // Logins are the console's: codes that are good once, and the sessions of
-// browsers that were had for one. Nothing of either is kept but its hash.
+// browsers that were had for one. Nothing of either is kept but its hash. Without
+// [Logins.Keep] they end with the server.
 type Logins struct {
-	names *Names
-	onEnd func(login string)
+	names  *Names
+	onEnd  func(login string)
+	keep   *keeper    // nil: they end with the server
+	saving sync.Mutex // held while they are written
 
 	mu    sync.Mutex // guards what follows
 	codes map[[32]byte]*code
@@ -89,11 +92,13 @@ func (l *Logins) end(key [32]byte) {
 	if o := l.open[key]; o != nil {
 		delete(l.open, key)
 		l.ended = append(l.ended, o.caller.Login)
+		l.changed()
 	}
 }
 
-// tell tells of the logins that have ended.
+// tell tells of the logins that have ended, and has the rest kept.
 func (l *Logins) tell() {
+	l.save()
 	l.mu.Lock()
 	ended := l.ended
 	l.ended = nil
@@ -151,6 +156,7 @@ func (l *Logins) begin(now time.Time, c harness.Caller) string {
 	c.Login, c.Expires = random(8), until
 	s := random(32)
 	l.open[sha256.Sum256([]byte(s))] = &login{caller: c, until: until, last: now}
+	l.changed()
 	return s
 }
 
@@ -176,6 +182,7 @@ func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
 		return harness.Caller{}, false
 	}
 	o.last = now
+	l.used(now)
 	return o.caller, true
 }
 

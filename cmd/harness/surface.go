@@ -79,6 +79,9 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	s.hideOwner(dir)
+	if err := logins.Keep(filepath.Join(dir, "logins"), tokens.Named, func(err error) { s.log.Error("logins not kept", "err", err) }); err != nil {
+		return err
+	}
 	provider, err := d.provider(ctx, s.secrets)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -217,11 +218,23 @@ func (p *page) press(name string) {
 	eval[bool](p, find+".click(), true")
 }
 
-// key presses keys, one after the other.
+// key presses keys, one after the other. One character is a key and nothing
+// else: what it would write is the page's to decide.
 func (p *page) key(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
-		p.do("key "+k, chromedp.KeyEvent(k))
+		if len(k) > 1 || k[0] < ' ' {
+			p.do("key "+k, chromedp.KeyEvent(k))
+			continue
+		}
+		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+			ctx, cancel := context.WithTimeout(p.ctx, patience)
+			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: k})
+			cancel()
+			if err != nil {
+				p.t.Fatalf("key %s: %v", k, err)
+			}
+		}
 	}
 }
 

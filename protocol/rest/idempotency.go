@@ -59,6 +59,7 @@ func (s *Server) create(ctx context.Context, key, scope string, n harness.NewSes
 	default:
 		return session{}, err
 	}
+	s.lobby.changed(id, activity{}) // a session that nothing was said to is not shown by itself
 	sum, err := s.row(ctx, id, "")
 	return asSession(sum), err
 }

@@ -85,6 +85,7 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, q *import
 		return err
 	}
 	s.feeds.look(got.Session) // who follows it hears what is new
+	s.lobby.changed(got.Session, activity{})
 	if got.New == 0 && key == "" {
 		return fmt.Errorf("session %s: %w", got.Session, harness.ErrExists)
 	}

@@ -53,7 +53,7 @@ export function EventList({ feed, end, selected, onSelect }: { readonly feed: Re
         className="min-h-0 flex-1 py-1"
         count={rows.length}
         height={height}
-        follow
+        follow={to >= end && selected === undefined}
         onRange={onRange}
         row={(i) => <Line key={rows[i]!.event.seq} entry={rows[i]!} index={i} began={began} selected={i === index} onSelect={onSelect} />}
       />

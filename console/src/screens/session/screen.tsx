@@ -17,8 +17,8 @@ import { Approvals } from "./approvals";
 import { Chat } from "./chat";
 import { Composer } from "./composer";
 import { LiveSession, useClient, useConnection, useHarness, useLive, useStatus } from "./live";
-import { Side } from "./side";
 
+const Side = lazy(() => import("./side"));
 const BranchDialog = lazy(() => import("./branch"));
 const RewindDialog = lazy(() => import("./rewind"));
 const Past = lazy(() => import("./past"));
@@ -159,7 +159,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
             </>
           )}
         </div>
-        {side && view !== "inspect" && view !== "timeline" && at === undefined && <Side onRewind={setRewinding} onBranch={(from) => setBranching({ from })} />}
+        {side && view !== "inspect" && view !== "timeline" && at === undefined && <Suspense fallback={<div className="w-80 shrink-0 border-s border-line bg-panel max-lg:hidden" />}><Side onBranch={(from) => setBranching({ from })} /></Suspense>}
       </div>
       <Suspense>
         {branching !== undefined && <BranchDialog id={id} title={title} from={branching.from} onClose={() => setBranching(undefined)} />}

@@ -12,7 +12,7 @@ import { Ago, money, number } from "../../ui/time";
 import { useLive } from "./live";
 
 /** What goes with the conversation: how the session is, what it may spend, where one can go back to. */
-export function Side({ onRewind: _, onBranch }: { readonly onRewind: (message: string) => void; readonly onBranch: (from: string) => void }): ReactNode {
+export default function Side({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
   const { detail, id } = useLive();
   return (
     <aside aria-label={t("session.side")} className="w-80 shrink-0 overflow-y-auto border-s border-line bg-panel max-lg:hidden" tabIndex={0}>

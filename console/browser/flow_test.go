@@ -1,0 +1,222 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	composer = `textarea[aria-label="Message"]`
+	steering = `textarea[aria-label="Steer the running turn"]`
+	card     = `[data-approval]`
+)
+
+// agentText is what the newest answer says, as people read it.
+const newest = `([...document.querySelectorAll('article[aria-label="Agent"]')].at(-1)?.innerText ?? '')`
+
+// Flow 1: a newcomer's way, from an empty console to a diff, without a manual.
+func TestNewSessionStreamsAsksAndEnds(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.visit(t, "/")
+	p.read("No sessions yet")
+	p.shot("empty")
+	p.press("New session")
+	p.write(`textarea[name="prompt"]`, "write `hello there` to notes.md then run cat notes.md then say The end.")
+	p.shot("new-session")
+	p.press("Start")
+	p.see(card)
+	p.read("notes.md")
+	p.key("y")
+	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+	p.see(`[data-approval] pre`) // the command asks, too
+	p.key("y")
+	p.read("The end.")
+	p.gone(card)
+	p.until(newest + `.includes("hello there")`)
+	if got, err := os.ReadFile(filepath.Join(h.work, "notes.md")); err != nil || !strings.Contains(string(got), "hello there") {
+		t.Errorf("notes.md: %q, %v", got, err)
+	}
+	p.key("3")
+	p.read("hello there")
+	p.see(`section[aria-label="notes.md"]`)
+}
+
+// Flow 2.
+func TestDenyingWithAReasonTellsTheAgentWhy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Deny", "write x to secret.txt", nil)
+	h.until(id, "a question", asks)
+	p := h.visit(t, "/s/"+id)
+	p.see(card)
+	p.key("m")
+	p.write(`[data-approval] input`, "use another file")
+	p.key(enter)
+	p.gone(card)
+	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "denied"`)
+	p.shot("denied")
+	h.until(id, "an end", idle)
+	for _, e := range h.events(id) {
+		if e.Type == "approval_applied" {
+			if e.Payload["decision"] != "deny" || e.Payload["reason"] != "use another file" || e.Payload["source"] != "user" {
+				t.Errorf("%v", e.Payload)
+			}
+			return
+		}
+	}
+	t.Error("nothing was decided")
+}
+
+// Flow 3: Enter is for the running turn, Shift-Enter for the next.
+func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Steer", "run `sleep 1; echo slept` then count to 3", nil)
+	h.until(id, "a question", asks)
+	p := h.visit(t, "/s/"+id)
+	p.see(card)
+	p.write(steering, "then say steered")
+	p.press("Steer now")
+	p.read("The agent was told")
+	p.write(steering, "say queued")
+	p.press("Queue next")
+	p.read("Queued behind the running turn")
+	p.see(`ul[aria-label="Queued prompts"] li`)
+	p.shot("steer-and-queue")
+	eval[bool](p, "document.activeElement.blur(), true")
+	p.key("y")
+	h.until(id, "both turns' end", func(r row) bool { return idle(r) && r.Pending == 0 && r.Seq > 20 })
+	said := map[string]int{}
+	for _, e := range h.events(id) {
+		if e.Type == "user_message" {
+			said[e.Payload["source"].(string)]++
+		}
+	}
+	if said["steer"] != 1 || said["resume"] != 1 {
+		t.Errorf("said: %v", said)
+	}
+	p.gone(`ul[aria-label="Queued prompts"]`)
+	p.until(newest + `.includes("queued")`)
+}
+
+// Flow 5: whoever answers first, both see it.
+func TestAnAnswerInOnePageClosesTheCardInAnother(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Two pages", "write a to a.txt", nil)
+	h.until(id, "a question", asks)
+	one, two := h.visit(t, "/s/"+id), h.visit(t, "/s/"+id)
+	one.see(card)
+	two.see(card)
+	one.key("y")
+	two.gone(card)
+	one.gone(card)
+	two.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+}
+
+// Flow 7: looking back, branching there, and comparing the two.
+func TestTimeTravelBranchAndCompare(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Travel", "say first", nil)
+	h.until(id, "an end", idle)
+	there := h.until(id, "an end", idle).Seq
+	h.call("POST", "/chat/sessions/"+id+"/turns", fields{"prompt": "say second"}, nil)
+	h.until(id, "a second turn", func(r row) bool { return idle(r) && r.Seq > there })
+	p := h.visit(t, fmt.Sprintf("/s/%s/at/%d", id, there))
+	p.see(`[data-testid="past"]`)
+	p.until(newest + `.includes("first")`)
+	if text := p.text(`[role="log"]`); strings.Contains(text, "second") {
+		t.Errorf("the past shows what came later: %s", text)
+	}
+	p.shot("past")
+	before := h.until(id, "", func(row) bool { return true }).Seq
+	p.key(".", ",")
+	p.key("b")
+	p.press("Make the branch")
+	p.until(`!location.pathname.includes(` + quote(id) + `)`)
+	p.until(newest + `.includes("first")`)
+	if now := h.until(id, "", func(row) bool { return true }).Seq; now != before {
+		t.Errorf("looking wrote %d events", now-before)
+	}
+	p.write(composer, "say third")
+	p.key(enter)
+	p.until(newest + `.includes("third")`)
+	p.goTo(eval[string](p, "location.pathname") + "/tree")
+	p.until(`document.querySelectorAll('input[type=checkbox]').length === 2`)
+	eval[bool](p, `document.querySelectorAll('input[type=checkbox]').forEach((c) => c.click()), true`)
+	p.see(`[data-testid="compare"]`)
+	p.shot("compare")
+}
+
+// Flow 8: a rewind says first what it would do.
+func TestARewindIsShownBeforeItIsDone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Rewind", "write new to made.txt", fields{"permission_mode": "full_auto"})
+	h.until(id, "an end", idle)
+	file := filepath.Join(h.work, "made.txt")
+	p := h.visit(t, "/s/"+id)
+	p.see(`button[aria-label="Rewind files to before this message"]`)
+	p.press("Rewind files to before this message")
+	p.see(`[data-testid="rewind"]`)
+	p.until(`document.querySelector('[data-testid="rewind"]').innerText.includes("made.txt")`)
+	p.shot("rewind")
+	if _, err := os.Stat(file); err != nil {
+		t.Fatalf("looking has removed it: %v", err)
+	}
+	p.press("Rewind 1 file")
+	p.gone(`[data-testid="rewind"]`)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the file is still there")
+	}
+}
+
+// Flow 9: a limit is a question like any other.
+func TestACrossedBudgetAsks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Budget", "count to 20 then run `echo one` then run `echo two`", fields{"permission_mode": "full_auto", "policy": fields{"health": fields{"total_tokens": 10, "action": "require_approval"}}})
+	p := h.visit(t, "/s/"+id)
+	p.see(card)
+	p.read("A limit was reached")
+	p.shot("budget")
+	p.press("Continue")
+	h.until(id, "an answer", func(r row) bool { return r.Pending == 0 })
+}
+
+// Flow 11: the whole way without a mouse.
+func TestEverythingWorksWithTheKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.visit(t, "/")
+	p.read("No sessions yet")
+	p.key("n")
+	p.see(`dialog[open] textarea`)
+	p.until(`document.activeElement?.tagName === "TEXTAREA"`)
+	p.key("write k to keys.txt", enter)
+	p.see(card)
+	p.key("y")
+	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+	p.key("2")
+	p.until(`location.pathname.endsWith("/timeline")`)
+	p.key("g", "s")
+	p.until(`location.pathname === "/"`)
+	p.key("j")
+	p.see(`[role="listitem"].bg-mark-soft`)
+	p.key(enter)
+	p.until(`location.pathname.startsWith("/s/")`)
+	p.key("g", "i")
+	p.until(`location.pathname === "/inbox"`)
+	p.key("?")
+	p.see(`dialog[open]`)
+	p.shot("keyboard")
+	p.key(escape)
+	p.gone(`dialog[open]`)
+	p.key("t")
+	p.see(`html[data-theme="dark"]`)
+}

@@ -1,0 +1,83 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+)
+
+// cpu is how long the page's main thread has worked, whatever else the machine
+// does.
+func (p *page) cpu() time.Duration {
+	p.t.Helper()
+	got, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range got.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	p.t.Fatal("there is no TaskDuration")
+	return 0
+}
+
+func (p *page) countCPU() {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+const events = 100_000
+
+// Flow 6: a log of a hundred thousand events is opened, and any place of it
+// gone to, at the price of a short one.
+func TestALongSessionOpensLikeAShortOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.imported(t, long(events))
+	p := h.visit(t, "/")
+	p.countCPU()
+	p.goTo("/s/" + id)
+	p.until(newest + `.includes("word189")`)
+	moved := eval[int](p, `performance.getEntriesByType("resource").filter((e) => !e.name.includes("/console/")).reduce((n, e) => n + e.transferSize, 0)`)
+	t.Logf("opened with %d bytes over HTTP, %v of CPU since the tab began", moved, p.cpu())
+	if moved > 200_000 {
+		t.Errorf("%d bytes before the first screen", moved)
+	}
+	if n := eval[int](p, `document.querySelectorAll('[data-testid="thread"] *').length`); n > 1500 {
+		t.Errorf("%d elements in the thread", n)
+	}
+	p.goTo("/s/" + id + "/timeline")
+	p.see(`[role="row"]`)
+	asked := func() int {
+		return eval[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/events?")).length`)
+	}
+	for _, seq := range []int{1, events / 2, 73_211, events} {
+		before, spent := asked(), p.cpu()
+		p.do("jump", chromedp.SetValue(`input[name="to"]`, fmt.Sprint(seq)))
+		eval[bool](p, `document.querySelector('input[name="to"]').form.requestSubmit(), true`)
+		p.until(fmt.Sprintf(`[...document.querySelectorAll('[role="row"][aria-selected="true"]')].some((r) => Number(r.dataset.seq) <= %d)`, seq))
+		p.until(fmt.Sprintf(`new URL(location.href).searchParams.get("seq") === "%d"`, seq))
+		t.Logf("event %d: %d requests, %v of CPU", seq, asked()-before, p.cpu()-spent)
+		if n := asked() - before; n > 2 { // the window, and what its edge wants next
+			t.Errorf("event %d: %d requests", seq, n)
+		}
+		if n := eval[int](p, `document.querySelectorAll('[role="row"]').length`); n > 300 {
+			t.Errorf("%d rows are made", n)
+		}
+	}
+	p.shot("long-timeline")
+	p.goTo("/s/" + id + "/timeline?filter=tools")
+	p.read("make step-")
+	p.goTo("/s/" + id)
+	p.until(newest + `.includes("word189")`)
+	eval[bool](p, `(document.querySelector('[data-testid="thread"]').dispatchEvent(new WheelEvent("wheel", { deltaY: -100 })), document.querySelector('[data-testid="thread"]').scrollTop = 0, true)`)
+	p.until(`document.querySelectorAll('article').length > 0 && document.querySelector('[data-testid="thread"]').scrollTop > 0`)
+	p.shot("long-chat")
+}

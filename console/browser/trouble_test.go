@@ -1,0 +1,162 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/coder/websocket"
+)
+
+var offline = []string{"ERR_CONNECTION", "WebSocket connection", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED", "ERR_SOCKET", "ERR_NETWORK"}
+
+// Flow 4: the server dies in the middle of an answer and comes back.
+func TestAKilledServerCostsNoText(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Killed", "count to 400", nil)
+	p := h.visit(t, "/s/"+id)
+	p.expect(offline...)
+	p.until(newest + `.includes(" 25 ")`)
+	eval[bool](p, `(window.__lost = false, new MutationObserver(() => { if (document.querySelector('[data-testid="lost"]') !== null) window.__lost = true; }).observe(document.body, { subtree: true, childList: true }), true)`)
+	h.restart()
+	p.see(`[data-testid="line"][data-phase="open"]`)
+	p.gone(`[data-testid="lost"]`)
+	if !eval[bool](p, "window.__lost") {
+		t.Error("nobody was told that the connection was lost")
+	}
+	h.until(id, "an end", func(r row) bool { return r.Status != "running" && r.Status != "recovering" })
+	var st struct {
+		Messages []struct{ Role, Content string }
+	}
+	h.call("GET", "/sessions/"+id+"/state?at=now", nil, &st)
+	want := strings.Join(strings.Fields(st.Messages[1].Content), " ")
+	p.until(fmt.Sprintf(`document.querySelectorAll('article[aria-label="Agent"]')[0].innerText.replace(/\s+/g, " ").includes(%s)`, quote(want)))
+	whole := ""
+	for _, e := range h.events(id) {
+		if e.Type == "token" && e.Payload["text"] != nil {
+			whole += e.Payload["text"].(string)
+		}
+	}
+	if got := strings.Join(strings.Fields(whole), " "); !strings.HasPrefix(got, want) {
+		t.Errorf("the state says %q, the log %q", want, got)
+	}
+	p.shot("after-restart")
+}
+
+// Flow 10: nothing that a model, a tool or a user writes is ever run.
+func TestHostileTextIsText(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	evil := `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1) <svg onload=window.hacked=1> ![p](data:text/html,<script>window.hacked=1</script>) [y](data:text/html,1) ` + "\u202e\u0007\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07"
+	id := h.imported(t, hostile(evil))
+	p := h.visit(t, "/")
+	p.read("<img src=x")
+	for _, view := range []string{"", "/timeline", "/changes", "/tree", "/artifacts", "/inspect?seq=4", "/at/6"} {
+		p.goTo("/s/" + id + view)
+		p.see(`[data-testid="line"][data-phase="open"]`)
+		p.read("onerror")
+		if view == "" {
+			p.shot("hostile")
+		}
+		if found := eval[string](p, `[...document.querySelectorAll('script:not([src^="/console/"]), img:not([src^="/console/"]), iframe, object, embed, a[href^="javascript"], a[href^="data"], [onerror], [onload]')].map((e) => e.outerHTML).join("\n")`); found != "" {
+			t.Errorf("%s has %s", view, found)
+		}
+	}
+	if eval[bool](p, "window.hacked !== undefined") {
+		t.Error("it ran")
+	}
+}
+
+// Flow 12: a phone.
+func TestAPhoneCanAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("A rather long title that does not fit on the small screen of a telephone", "write phone to phone.txt", nil)
+	h.until(id, "a question", asks)
+	p := h.visit(t, "/")
+	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	p.goTo("/s/" + id)
+	p.see(card)
+	p.shot("phone-approval")
+	if small := eval[string](p, `[...document.querySelectorAll('[data-approval] footer button')].filter((b) => b.offsetParent !== null && b.offsetHeight < 44).map((b) => b.innerText).join(", ")`); small != "" {
+		t.Errorf("too small for a finger: %s", small)
+	}
+	if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
+		t.Errorf("the page is %d pixels wide", w)
+	}
+	p.press("Approve")
+	p.gone(card)
+	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+}
+
+// Flow 13: every text can be translated, and longer ones have room.
+func TestNoTextIsForgottenByTranslations(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.session("Data", "write x to x.txt", nil)
+	h.until(id, "a question", asks)
+	p := h.visit(t, "/")
+	for name, path := range map[string]string{"sessions": "/", "session": "/s/" + id, "timeline": "/s/" + id + "/timeline", "inbox": "/inbox", "cockpit": "/cockpit", "settings": "/settings/policy", "appearance": "/settings/appearance"} {
+		p.goTo(path + "?lang=en-XA")
+		p.until(`document.querySelector('nav')?.innerText.includes("[") || document.querySelector('nav a')?.title.includes("[")`)
+		p.shot("pseudo-" + name)
+		left := eval[string](p, `[...document.querySelectorAll('h1, h2, h3, button, label, th, option, nav a, p, dt')].filter((e) => e.offsetParent !== null && e.children.length === 0 && /[A-Za-z]{3}/.test(e.textContent) && !e.textContent.includes("[") && e.closest('[data-user], [role=log], [data-session], kbd, code, pre, [data-approval] [role=group], [role=grid], h1, [role=status]') === null).map((e) => e.textContent).join(" | ")`)
+		if left != "" {
+			t.Errorf("%s: not translated: %s", name, left)
+		}
+	}
+	p.goTo("/?lang=de")
+	p.read("Sitzungen")
+	p.shot("german")
+}
+
+// Flow 14: a client that knows nothing but the first text of the specification
+// works beside the console.
+func TestAPlainClientWorksBesideTheConsole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, strings.Replace(h.url, "http", "ws", 1)+"/ws?userId=seed", &websocket.DialOptions{HTTPHeader: map[string][]string{"Authorization": {"Bearer " + h.token}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	ws.SetReadLimit(1 << 20)
+	var first struct {
+		Type  string
+		State struct {
+			Status    string
+			SessionID string `json:"sessionId"`
+		}
+	}
+	_, b, err := ws.Read(ctx)
+	if err != nil || json.Unmarshal(b, &first) != nil || first.Type != "state" || first.State.Status != "idle" {
+		t.Fatalf("%s, %v", b, err)
+	}
+	if err := ws.Write(ctx, websocket.MessageText, []byte(`{"type":"commands","commands":[{"type":"submit","prompt":"say plainly said"}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	p := h.visit(t, "/")
+	p.see(`[data-session]`)
+	p.goTo("/s/" + eval[string](p, `document.querySelector('[data-session]').dataset.session`))
+	p.until(newest + `.includes("plainly said")`)
+	p.write(composer, "say from the console")
+	p.key(enter)
+	heard := ""
+	for end := time.Now().Add(patience); !strings.Contains(heard, "console") && time.Now().Before(end); {
+		_, b, err := ws.Read(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard += string(b)
+	}
+	if !strings.Contains(heard, `"append-text"`) {
+		t.Errorf("it heard %s", heard)
+	}
+}

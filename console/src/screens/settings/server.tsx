@@ -1,0 +1,76 @@
+import { type ReactNode, useEffect, useState } from "react";
+
+import { type About as Facts, api, messageOf } from "../../data/api";
+import { toast } from "../../data/toasts";
+import { t } from "../../i18n";
+import { Button } from "../../ui/controls";
+import { CopyButton } from "../../ui/copy";
+import * as I from "../../ui/icons";
+import { Panel } from "../../ui/surface";
+
+function useFacts(): Facts | undefined {
+  const [facts, setFacts] = useState<Facts>();
+  useEffect(() => void api.about().then(setFacts, (e: unknown) => toast(messageOf(e), "bad")), []);
+  return facts;
+}
+
+export function Engines(): ReactNode {
+  const facts = useFacts();
+  return (
+    <Panel title={t("settings.engines")}>
+      <dl data-user className="space-y-2 text-sm">
+        <Line name={t("engines.engine")} value={facts?.engine ?? ""} />
+        <Line name={t("engines.directory")} value={facts?.directory ?? ""} />
+        {facts?.facts.map(([name, value]) => <Line key={name} name={name} value={value} />)}
+      </dl>
+      <p className="mt-4 text-xs text-faint">{t("engines.how")}</p>
+    </Panel>
+  );
+}
+
+function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
+  return <div className="flex gap-4"><dt className="w-32 shrink-0 text-quiet">{name}</dt><dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{value}</dd></div>;
+}
+
+/** Who one is here, and how to come in with another browser. */
+export function Access(): ReactNode {
+  const [who, setWho] = useState<{ readonly name: string; readonly user: string; readonly role: string }>();
+  const [link, setLink] = useState("");
+  useEffect(() => void api.whoami().then(setWho, () => undefined), []);
+  const more = () => api.loginCode().then((c) => setLink(`${location.origin}/login#code=${c.code}`), (e: unknown) => toast(messageOf(e), "bad"));
+  return (
+    <>
+      <Panel title={t("access.you")}>
+        <dl data-user className="space-y-2 text-sm">
+          <Line name={t("access.name")} value={who?.name ?? ""} />
+          {who?.user !== undefined && who.user !== "" && <Line name={t("access.user")} value={who.user} />}
+          <Line name={t("access.role")} value={who?.role ?? ""} />
+        </dl>
+        <div className="mt-4"><Button onClick={() => void api.logout().then(() => location.assign("/login"))}>{t("access.logout")}</Button></div>
+      </Panel>
+      <Panel title={t("access.more")}>
+        <p className="text-sm text-quiet">{t("access.more.text")}</p>
+        {link === "" ? <div className="mt-3"><Button onClick={() => void more()}><I.Plus size={13} />{t("access.link")}</Button></div> : (
+          <div className="mt-3 flex items-center gap-2 rounded-lg border border-line bg-sunken px-3 py-2"><code className="min-w-0 flex-1 truncate font-mono text-xs">{link}</code><CopyButton text={link} /></div>
+        )}
+      </Panel>
+      <Panel title={t("access.tokens")}>
+        <p className="text-sm text-quiet">{t("access.tokens.text")}</p>
+        <pre className="mt-2 overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs">harness token add --role operator ci{"\n"}harness token ls{"\n"}harness token rm ci</pre>
+      </Panel>
+    </>
+  );
+}
+
+export function About(): ReactNode {
+  const facts = useFacts();
+  return (
+    <Panel title={t("settings.about")}>
+      <dl data-user className="space-y-2 text-sm"><Line name="Harness" value={facts?.version ?? ""} /></dl>
+      <ul className="mt-4 space-y-1 text-sm">
+        <li><a className="text-mark hover:underline" href="/openapi.json">{t("about.api")}</a></li>
+        <li><a className="text-mark hover:underline" href="/stream-events">{t("about.events")}</a></li>
+      </ul>
+    </Panel>
+  );
+}
