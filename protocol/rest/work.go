@@ -18,6 +18,7 @@ type (
 		Parts      []inputPart `json:"parts"`
 		Title      string      `json:"title" rule:"max=1024"`
 		Workspace  string      `json:"workspace" rule:"max=4096"` // a directory
+		Isolated   bool        `json:"isolated"`                  // it works in a directory of its own, made of workspace
 		Engine     string      `json:"engine" rule:"max=128"`
 		UserID     string      `json:"user_id" rule:"id"`
 		MaxRetries *int64      `json:"max_retries" rule:"min=0 max=100"`
@@ -107,7 +108,7 @@ func (s *Server) startWork(ctx context.Context, key string, _ *none, b *newWork)
 	c, _ := harness.CallerOf(ctx)
 	user := cmp.Or(b.UserID, c.User)
 	n := harness.NewSession{
-		Kind: harness.Background, User: user, Title: b.Title, Engine: b.Engine, Directory: b.Workspace, Config: b.patch(), Prompt: parts, Actor: by(ctx),
+		Kind: harness.Background, User: user, Title: b.Title, Engine: b.Engine, Directory: b.Workspace, Isolated: b.Isolated, Config: b.patch(), Prompt: parts, Actor: by(ctx),
 	}
 	if b.MaxRetries != nil {
 		n.MaxRetries = new(int(*b.MaxRetries))
