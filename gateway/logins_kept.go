@@ -74,6 +74,12 @@ func (l *Logins) Keep(path string, current func(name string) (c harness.Caller, 
 	return nil
 }
 
+// same reports whether two callers of one name may do the same. An identity
+// provider may vouch for somebody who is called like one of our tokens.
+func same(a, b harness.Caller) bool {
+	return a.User == b.User && a.Role == b.Role && a.Scope == b.Scope
+}
+
 // changed says that the file lacks something. mu is held.
 func (l *Logins) changed() {
 	if l.keep != nil {
@@ -103,7 +109,7 @@ func (l *Logins) save() {
 	l.keep.dirty, l.keep.saved = false, time.Now()
 	list := []keptLogin{}
 	for hash, o := range l.open {
-		if _, of, ok := l.keep.current(o.caller.Name); ok {
+		if c, of, ok := l.keep.current(o.caller.Name); ok && same(c, o.caller) {
 			list = append(list, keptLogin{hex.EncodeToString(hash[:]), o.caller.Login, o.caller.Name, of, o.until, o.last})
 		}
 	}

@@ -44,6 +44,8 @@ func TestLoginsOutliveTheServer(t *testing.T) {
 		secrets[name] = secret
 	}
 	out := first.Begin(harness.Caller{Name: "somebody@provider", Role: harness.Viewer, User: "s"})
+	namesake := first.Begin(harness.Caller{Name: "owner", Role: harness.Viewer, User: "owner"}) // that a provider vouches for
+	narrow := first.Begin(harness.Caller{Name: "bob", Role: harness.Admin, Scope: "read"})
 	file, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(file), secrets["owner"]) || strings.Contains(string(file), out) {
 		t.Errorf("the file has a secret, or cannot be read: %v", err)
@@ -57,7 +59,7 @@ func TestLoginsOutliveTheServer(t *testing.T) {
 		return l.Known(r)
 	}
 	again := open()
-	if !known(again, secrets["owner"]) || !known(again, secrets["bob"]) || known(again, out) || again.Len() != 2 {
+	if !known(again, secrets["owner"]) || !known(again, secrets["bob"]) || known(again, out) || known(again, namesake) || known(again, narrow) || again.Len() != 2 {
 		t.Errorf("%d logins are left", again.Len())
 	}
 	standing["owner"] = "second"
