@@ -10,6 +10,7 @@ type before struct {
 	error    string
 	pending  int
 	rewound  *harness.Rewound
+	lacks    *harness.Lacks
 	count    int // messages
 	messages []messageMark
 	calls    []callMark
@@ -39,7 +40,7 @@ type callMark struct {
 func (p *projector) look(e harness.Event) {
 	b := &p.was
 	*b = before{
-		session: p.st.Session, status: word(p.st.Status), error: shownError(p.st), pending: len(p.st.Pending), rewound: p.st.Rewound, count: p.st.Count(),
+		session: p.st.Session, status: word(p.st.Status), error: shownError(p.st), pending: len(p.st.Pending), rewound: p.st.Rewound, lacks: p.st.Lacks, count: p.st.Count(),
 		messages: b.messages[:0], calls: b.calls[:0],
 	}
 	switch pl := e.Payload.(type) {

@@ -49,7 +49,7 @@ func TestFramesAreAsDescribed(t *testing.T) {
 		}
 	}
 	files := []harness.RewoundFile{{Path: "a", Insertions: 1, Deletions: 2, Binary: true, Reason: "r"}}
-	rewound := &harness.State{Session: "ses_a", Rewound: &harness.Rewound{
+	rewound := &harness.State{Session: "ses_a", Lacks: &harness.Lacks{Commands: []string{"steer"}, Settings: []string{"max_turns"}}, Rewound: &harness.Rewound{
 		MessageID: "itm_1", DryRun: true, FilesChanged: []string{"a"}, Insertions: 1, Deletions: 2, Conflicts: []string{"b"},
 		Restore: files, Delete: files, Conflict: files, Skipped: files, Failed: files, Omitted: 3, Error: "e", Force: true, ItemID: "itm_2", Safety: "s", ClientKey: "k",
 	}}

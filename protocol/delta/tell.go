@@ -19,6 +19,9 @@ func (p *projector) tell() {
 		p.buf = appendRewound(p.buf[:0], p.st.Rewound)
 		p.out.Set(p.paths.field("rewind"), p.buf)
 	}
+	if p.st.Lacks != p.was.lacks {
+		p.tellLacks()
+	}
 	for i := range p.was.messages {
 		p.tellMessage(&p.was.messages[i])
 	}

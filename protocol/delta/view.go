@@ -66,6 +66,9 @@ func appendView(dst []byte, st *harness.State, sealed [][]byte, first int) []byt
 	if st.Rewound != nil {
 		dst = appendRewound(append(dst, `,"rewind":`...), st.Rewound)
 	}
+	if lackOf(st.Lacks) != nil {
+		dst = appendLacks(append(dst, `,"lacks":`...), st.Lacks)
+	}
 	if first > 0 {
 		dst = strconv.AppendInt(append(dst, `,"firstMessage":`...), int64(first), 10)
 	}

@@ -17,6 +17,7 @@ type (
 		SessionID        harness.SessionID `json:"sessionId,omitempty"`
 		Error            string            `json:"error,omitempty"`
 		Rewind           *rewind           `json:"rewind,omitempty"`
+		Lacks            *lacks            `json:"lacks,omitempty"`
 		FirstMessage     int               `json:"firstMessage,omitempty"`
 	}
 	// The store keeps messages in the form that clients get.

@@ -82,6 +82,7 @@ export interface HarnessState {
   readonly status: "idle" | "running" | "awaiting-approval" | "error";
   readonly error?: string | null;
   readonly firstMessage?: number;
+  readonly lacks?: Lacks;
   readonly pendingApprovals?: readonly PendingApproval[];
   readonly rewind?: Rewind;
   readonly sessionId?: string;
@@ -101,6 +102,11 @@ export interface HeartbeatMessage {
   readonly seq: number;
   readonly ts: string;
   readonly type: "hb";
+}
+
+export interface Lacks {
+  readonly commands: readonly string[];
+  readonly settings: readonly string[];
 }
 
 export interface PendingApproval {
