@@ -20,7 +20,9 @@ var engineLines = regexp.MustCompile(`(?m)^(ok  |note)  engine .*\n(      → .*
 func TestTheDoctorSaysWhatIsExposedAndBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	o := invoke(t, "doctor", "--data", h.dir)
+	cmd := invocation(t, "doctor", "--data", h.dir)
+	cmd.Env = append(cmd.Env, "PATH=/nonexistent") // whatever agents are installed here
+	o := finish(t, cmd)
 	if o.code != 0 || o.stderr != "" {
 		t.Errorf("exit code %d\n%s", o.code, o.stderr)
 	}
