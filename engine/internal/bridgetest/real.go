@@ -15,6 +15,9 @@ import (
 // reached: its scenes, and what follows here.
 func (b *Bridge) Alone(t *testing.T, more map[string]func(*testing.T)) {
 	agenttest.Installed(t, b.Package)
+	if testing.Short() {
+		t.Skip("the real program takes its time")
+	}
 	if !agenttest.Alone(t) {
 		return
 	}
