@@ -85,7 +85,7 @@ func TestASessionThatRecoversSleeps(t *testing.T) {
 		j := r.job("ses_bg", "u", "go", 3)
 		pass(30 * time.Second)
 		st := j.state()
-		if n := r.k.Awake(); n != 0 || st.Status != harness.Recovering || st.Course.Retry.Sub(time.Now()) != 30*time.Second {
+		if n := r.k.Awake(); n != 0 || st.Status != harness.Recovering || time.Until(st.Course.Retry) != 30*time.Second {
 			t.Errorf("%d awake, %s until %v", n, st.Status, st.Course.Retry)
 		}
 	})

@@ -143,7 +143,9 @@ func TestKill9OfManyBackgroundSessionsLosesNothing(t *testing.T) {
 	}
 	data := t.TempDir()
 	src := "say looking\ncall read => one\ncheckpoint\nwait " + wait + "\nsay done"
-	serve := func() *process { return played(t, data, src, "--concurrency", strconv.Itoa(slots), "--idle-after", "100ms") }
+	serve := func() *process {
+		return played(t, data, src, "--concurrency", strconv.Itoa(slots), "--idle-after", "100ms")
+	}
 	p := serve()
 	var ids []string
 	for i := range n {
