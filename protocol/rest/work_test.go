@@ -266,9 +266,9 @@ func TestApprovalWaitsRemainAwaitingApprovalWithADurableApprovalRequestID(t *tes
 
 func TestCancelEndsWorkInEveryStatus(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "when ask\nask bash c1 => ok\nend\nwhen hang\nhang\nend\nretry later\nretry later\nretry later")
+	s := serve(t, "when ask\nask bash c1 => ok\nelse\nhang\nend")
 	var answer struct{ Health *struct{ Score int } }
-	for prompt, status := range map[string]harness.Status{"ask": harness.AwaitingApproval, "hang": harness.Running, "retry": harness.Recovering, "hang ": harness.Paused} {
+	for prompt, status := range map[string]harness.Status{"ask": harness.AwaitingApproval, "hang": harness.Running, "hang ": harness.Paused} {
 		id := s.starts(fmt.Sprintf(`{"prompt":%q,"max_retries":9}`, prompt)).SessionID
 		if status == harness.Paused {
 			s.becomes(id, harness.Running)
