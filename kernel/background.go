@@ -36,7 +36,8 @@ func (m *machine) called(now time.Time, r *ready, in called) {
 
 // waits reports whether the session waits in line.
 func (m *machine) waits() bool {
-	return m.state.Queues() && m.engine == "" && !m.state.Course.Queued.IsZero() && m.keep.rewinding == nil && m.keep.ending == nil
+	s := m.state
+	return s.Queues() && m.engine == "" && !s.Course.Queued.IsZero() && (s.Turn != nil || len(s.Queue) > 0) && m.keep.rewinding == nil && m.keep.ending == nil
 }
 
 // getInLine has the session wait for its turn: behind all others of its user,

@@ -392,3 +392,24 @@ func TestASessionAndItsPromptAreOneCommit(t *testing.T) {
 		t.Errorf("something is left: %v, %v", sum, err)
 	}
 }
+
+// A log that says that a session waits, though there is nothing to do, harms
+// nobody: it is passed over.
+func TestASessionThatWaitsForNothingIsPassedOver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, "say done", &kernel.Options{Concurrency: 1})
+		now := time.Now()
+		odd := harness.NewEvent("ses_odd", 1, now, "", &harness.SessionState{SessionID: "ses_odd", Kind: harness.Background, Status: harness.Queued, QueuedAt: &now, Engine: "e"})
+		st := new(harness.State)
+		st.Apply(odd)
+		if err := r.mem.Append(t.Context(), harness.Commit{Session: "ses_odd", Events: []harness.Event{odd}, Summary: st.Summary()}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.k.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st := r.job("ses_bg", "u", "go", 0).over(); st.Status != harness.StatusCompleted {
+			t.Errorf("%s", st.Status)
+		}
+	})
+}

@@ -14,6 +14,22 @@ import (
 	"harness/store/sqlite"
 )
 
+// A list of 10,000 sessions that wait in line, with their health and places.
+func BenchmarkList10kQueued(b *testing.B) {
+	st := rows(b, 0, true)
+	s := serveOn(b, st, "hang", nil)
+	for i := range 10_000 {
+		if _, err := s.k.Create(b.Context(), harness.NewSession{Kind: harness.Background, User: fmt.Sprint("user", i%20), Prompt: harness.TextPart("go")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if n, _ := listed(b, s); n != 10_000 {
+			b.Fatalf("%d sessions", n)
+		}
+	}
+}
+
 // A list of 10,000 sessions, in pages of 1,000, from the index: with their
 // health, and of rows that have none.
 func BenchmarkList10k(b *testing.B) {
