@@ -12,9 +12,9 @@ import (
 
 // Claim makes a session this node's, until release is called.
 func (n *Node) Claim(ctx context.Context, id harness.SessionID) (release func(), err error) {
-	owner := n.name()
-	if owner == "" {
-		return nil, fmt.Errorf("this node is not alive: %w", harness.ErrStorage)
+	owner, err := n.alive(ctx)
+	if err != nil {
+		return nil, err
 	}
 	lease, err := n.store.Claim(ctx, owner, id)
 	if errors.Is(err, harness.ErrConflict) {
@@ -66,6 +66,7 @@ func (n *Node) adoptAll(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() == nil {
 				n.log.Warn("what others left is not known", "err", err)
+				n.pause(n.lease / 8)
 			}
 			return
 		}

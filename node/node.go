@@ -52,9 +52,10 @@ type Node struct {
 	end  context.CancelFunc
 	late chan struct{} // size 1: the store says that we are dead
 
-	mu    sync.Mutex // guards what follows
-	owner string     // empty while we have no name
-	good  time.Time  // when the last sign of life that arrived was given
+	mu    sync.Mutex    // guards what follows
+	owner string        // empty while we have no name
+	up    chan struct{} // closed while we have one
+	good  time.Time     // when the last sign of life that arrived was given
 }
 
 // New makes a node that is not alive yet.
@@ -66,7 +67,7 @@ func New(store Shared, opts *Options) *Node {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{store: store, lease: cmp.Or(o.Lease, 10*time.Second), log: o.Log, late: make(chan struct{}, 1)}
+	n := &Node{store: store, lease: cmp.Or(o.Lease, 10*time.Second), log: o.Log, late: make(chan struct{}, 1), up: make(chan struct{})}
 	n.life, n.end = context.WithCancel(context.Background())
 	return n
 }
@@ -128,6 +129,7 @@ func (n *Node) join(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.owner, n.good = owner, now
+	close(n.up)
 	return nil
 }
 
@@ -135,7 +137,32 @@ func (n *Node) join(ctx context.Context) error {
 func (n *Node) lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.owner = ""
+	n.owner, n.up = "", make(chan struct{})
+}
+
+// alive is who this node is, as soon as it is somebody: after it was taken for
+// dead that takes a moment, and without a database for ever. It waits for a lease
+// at most.
+func (n *Node) alive(ctx context.Context) (owner string, err error) {
+	late := time.NewTimer(n.lease)
+	defer late.Stop()
+	for {
+		n.mu.Lock()
+		owner, up := n.owner, n.up
+		n.mu.Unlock()
+		if owner != "" {
+			return owner, nil
+		}
+		select {
+		case <-up:
+		case <-late.C:
+			return "", fmt.Errorf("this node is not alive: %w", harness.ErrStorage)
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-n.life.Done():
+			return "", harness.ErrUnavailable
+		}
+	}
 }
 
 // live beats until Close. Each time the others may take this node for dead it
