@@ -152,6 +152,9 @@ func (w *witness) take(c *conn, tree *object.Tree, f frame, first *bool, rng *ra
 		}
 	case "ack":
 		w.acknowledged(f.CommandID)
+		w.mu.Lock()
+		w.seq = max(w.seq, f.Seq)
+		w.mu.Unlock()
 		return true
 	case "error":
 		if f.Code == "already_resolved" || f.Code == "approval_not_found" { // an answer of an earlier life took effect

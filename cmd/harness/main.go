@@ -34,6 +34,7 @@ var commands = []command{
 	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
 	{"runner", "[flags]", "host an engine for a server elsewhere", runRunner},
 	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
+	{"store", "migrate|check|copy", "look after the place where sessions are kept", storeVerbs},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
 	{"policy", "test|check", "what rules say about a tool call", policies},
 	{"token", "add|ls|rm", "who may use the server", token},

@@ -34,8 +34,44 @@ func steps() ([]string, error) {
 	return texts, nil
 }
 
+// ahead is by how many versions a schema may be newer than a build that works on
+// it: nodes are upgraded one after the other, and the first one brings the
+// schema along. So a migration never takes away, renames or narrows what the
+// version before it uses; that is for the one after.
+const ahead = 1
+
+// Migrate brings the schema that url names to this build's version, and says
+// which it was of; 0 is none.
+func Migrate(ctx context.Context, url string) (from, to int, err error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return 0, 0, fmt.Errorf("open the database: %w: %w", err, harness.ErrInvalid)
+	}
+	fail := func(err error) (int, int, error) {
+		return 0, 0, fmt.Errorf("migrate the database %q at %s: %w", config.Database, config.Host, classify(err))
+	}
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fail(err)
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	if _, err := inspect(ctx, c, true); err != nil {
+		return fail(err)
+	}
+	if from, err = version(ctx, c); err != nil && !errors.Is(err, harness.ErrNotFound) {
+		return fail(err)
+	}
+	if err := migrate(ctx, c); err != nil {
+		return fail(err)
+	}
+	if to, err = version(ctx, c); err != nil {
+		return fail(err)
+	}
+	return from, to, nil
+}
+
 // migrate brings the schema to this build's version, or refuses one that is
-// newer. Of several processes one does the work and the others wait for it: the
+// newer than it may be. Of several processes one does the work and the others wait for it: the
 // lock is the transaction's, so it ends with it.
 func migrate(ctx context.Context, c *pgx.Conn) error {
 	steps, err := steps()
@@ -43,7 +79,7 @@ func migrate(ctx context.Context, c *pgx.Conn) error {
 		return err
 	}
 	have, err := version(ctx, c)
-	if err == nil && have == len(steps) {
+	if err == nil && have >= len(steps) && have <= len(steps)+ahead {
 		return nil
 	}
 	if err != nil && !errors.Is(err, harness.ErrNotFound) {
@@ -61,7 +97,7 @@ func migrate(ctx context.Context, c *pgx.Conn) error {
 			}
 		case err != nil:
 			return err
-		case have > len(steps):
+		case have > len(steps)+ahead:
 			return fmt.Errorf("the schema is of version %d, this build knows %d: %w", have, len(steps), harness.ErrUnsupported)
 		}
 		for i := have; i < len(steps); i++ {

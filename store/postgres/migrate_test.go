@@ -41,6 +41,44 @@ func TestEveryVersionIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+// TestABuildWorksOnASchemaOneVersionAhead is the older half of a rolling upgrade:
+// the schema has what the next version adds, and this build goes on, and starts.
+func TestABuildWorksOnASchemaOneVersionAhead(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	url := server.URL(t)
+	running := open(t, url)
+	mustAppend(t, running, commit("a", 0, 2))
+	from, to, err := postgres.Migrate(t.Context(), url)
+	if err != nil || from != to {
+		t.Fatalf("migrated from %d to %d, %v", from, to, err)
+	}
+	for _, table := range []string{"sessions", "commits", "snapshots", "messages", "rules", "owners", "leases", "orders"} {
+		server.Exec(t, url, "ALTER TABLE "+table+" ADD COLUMN news text NOT NULL DEFAULT ''")
+	}
+	server.Exec(t, url, "CREATE TABLE novelty(n int)")
+	server.Exec(t, url, "INSERT INTO harness_schema(version) VALUES($1)", to+1)
+	mustAppend(t, running, commit("a", 2, 2))
+	started := open(t, url)
+	mustAppend(t, started, commit("a", 4, 2))
+	if err := started.Join(t.Context(), "n", 1e9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := started.Claim(t.Context(), "n", "a"); err != nil {
+		t.Fatal(err)
+	}
+	if from, to, err := postgres.Migrate(t.Context(), url); err != nil || from != to {
+		t.Fatalf("migrated from %d to %d, %v", from, to, err)
+	}
+	server.Exec(t, url, "INSERT INTO harness_schema(version) VALUES($1)", to+2)
+	if st, err := postgres.Open(t.Context(), url, nil); !errors.Is(err, harness.ErrUnsupported) {
+		if err == nil {
+			st.Close()
+		}
+		t.Fatalf("a schema two versions ahead: %v", err)
+	}
+}
+
 func TestOneOfManyThatOpenAtOnceMigrates(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.Start(t).URL(t)
