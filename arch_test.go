@@ -35,7 +35,8 @@ var mayImport = map[string][]string{
 	"node": {".", "internal/mint"},
 
 	// The page is files; who may have them is said where it is mounted.
-	"console": {},
+	"console":         {},
+	"console/browser": {},
 
 	"artifact": {".", "internal/whole"},
 	"memory":   {".", "internal/whole"},
@@ -122,7 +123,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
 	"github.com/jackc/pgx/v5":    {code: []string{"store/postgres", "store/postgres/postgrestest"}},
 	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
-	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness"}},
+	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness", "console/browser"}},
 	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "engine/agenttest", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
 	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest", "engine/internal/bridgetest"}, tests: []string{"*"}},
 
@@ -142,6 +143,8 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/text":                {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
 	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
+	"github.com/chromedp/chromedp":     {tests: []string{"console/browser"}},
+	"github.com/chromedp/cdproto":      {tests: []string{"console/browser"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 

@@ -75,12 +75,12 @@ func hostile(evil string) *writer {
 	return w
 }
 
-// long is a log of about n events, with a message for every hundred.
+// long is a log of about n events, with two messages for every fifty.
 func long(n int) *writer {
 	w := newWriter("ses_long", "A very long session")
 	for turn := 1; len(w.events) < n; turn++ {
 		var pieces []string
-		for i := range 190 {
+		for i := range 40 {
 			pieces = append(pieces, fmt.Sprintf("word%d ", i))
 		}
 		w.say(turn, fmt.Sprintf("prompt number %d", turn), pieces, &harness.ToolCall{Name: "bash", Arguments: json.RawMessage(fmt.Sprintf(`{"command":"make step-%d"}`, turn))}, fmt.Sprintf("step %d is done", turn))

@@ -44,7 +44,7 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 	p := h.visit(t, "/")
 	p.countCPU()
 	p.goTo("/s/" + id)
-	p.until(newest + `.includes("word189")`)
+	p.until(newest + `.includes("word39")`)
 	moved := eval[int](p, `performance.getEntriesByType("resource").filter((e) => !e.name.includes("/console/")).reduce((n, e) => n + e.transferSize, 0)`)
 	t.Logf("opened with %d bytes over HTTP, %v of CPU since the tab began", moved, p.cpu())
 	if moved > 200_000 {
@@ -76,7 +76,7 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 	p.goTo("/s/" + id + "/timeline?filter=tools")
 	p.read("make step-")
 	p.goTo("/s/" + id)
-	p.until(newest + `.includes("word189")`)
+	p.until(newest + `.includes("word39")`)
 	eval[bool](p, `(document.querySelector('[data-testid="thread"]').dispatchEvent(new WheelEvent("wheel", { deltaY: -100 })), document.querySelector('[data-testid="thread"]').scrollTop = 0, true)`)
 	p.until(`document.querySelectorAll('article').length > 0 && document.querySelector('[data-testid="thread"]').scrollTop > 0`)
 	p.shot("long-chat")

@@ -263,7 +263,7 @@ func (p *page) theme(name string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	want := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}
+	want := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}}
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, want); err != nil {
 		p.t.Fatal(err)
 	}

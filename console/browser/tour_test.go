@@ -26,16 +26,14 @@ func crowded(t *testing.T) (h *house, asking, done string) {
 	return h, asking, done
 }
 
-// TestEveryScreenInBothThemes visits everything, and keeps what it looks like.
-func TestEveryScreenInBothThemes(t *testing.T) {
-	t.Parallel()
-	h, asking, done := crowded(t)
-	p := h.visit(t, "/")
-	p.read("Fix the flaky lexer test")
-	screens := []struct{ name, path, sign string }{
+type screen struct{ name, path, sign string }
+
+// screens are all of them, each with something to be read there.
+func screens(asking, done string) []screen {
+	return []screen{
 		{"sessions", "/", "Tidy the release notes"},
 		{"board", "/?view=board", "Tidy the release notes"},
-		{"inbox", "/inbox", "Inbox"},
+		{"inbox", "/inbox", "high risk"},
 		{"chat-asking", "/s/" + asking, "Approve"},
 		{"chat-done", "/s/" + done, "All done."},
 		{"timeline", "/s/" + done + "/timeline", "tool_call"},
@@ -44,14 +42,22 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 		{"artifacts", "/s/" + done + "/artifacts", "rtifact"},
 		{"inspect", "/s/" + done + "/inspect?seq=8", "tool"},
 		{"past", "/s/" + done + "/at/9", "Looking runs nothing"},
-		{"cockpit", "/cockpit", "Cockpit"},
-		{"settings", "/settings/policy", "Policy"},
-		{"appearance", "/settings/appearance", "Appearance"},
-		{"assistant-ui", "/chat/" + done, ""},
+		{"cockpit", "/cockpit", "Worst first"},
+		{"settings", "/settings/policy", "Test a call"},
+		{"appearance", "/settings/appearance", "As the system"},
+		{"assistant-ui", "/chat/" + done, "All done."},
 	}
+}
+
+// TestEveryScreenInBothThemes visits everything, and keeps what it looks like.
+func TestEveryScreenInBothThemes(t *testing.T) {
+	t.Parallel()
+	h, asking, done := crowded(t)
+	p := h.visit(t, "/")
+	p.read("Fix the flaky lexer test")
 	for _, theme := range []string{"light", "dark"} {
 		p.theme(theme)
-		for _, s := range screens {
+		for _, s := range screens(asking, done) {
 			p.goTo(s.path)
 			p.see(`[data-testid="lamp"][data-phase="open"]`)
 			p.read(s.sign)
@@ -59,7 +65,7 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 		}
 	}
 	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	for _, s := range screens {
+	for _, s := range screens(asking, done) {
 		p.goTo(s.path)
 		p.read(s.sign)
 		p.shot(s.name + "-phone")

@@ -9,7 +9,7 @@ export interface Wanted {
 }
 
 /** Events of the log that one request covers; with a choice of types it covers more, because few of them come. */
-const span = (w: Wanted) => (w.types === "" ? 500 : 20_000);
+const span = (w: Wanted) => (w.types === "" ? 1000 : 20_000);
 
 /** The most events that are kept; those at the other end are let go. */
 const most = 6000;
@@ -50,19 +50,23 @@ export function useFeed(id: string, end: number, wanted: Wanted, start?: number)
     [id, wanted.tier, wanted.types],
   );
 
-  const run = useCallback(async (work: () => Promise<Range | undefined>) => {
-    if (busy.current) return;
+  // What grows waits for what is under way; what goes elsewhere makes it void.
+  const turn = useRef(0);
+  const run = useCallback(async (work: () => Promise<Range>, elsewhere = false) => {
+    if (busy.current && !elsewhere) return;
+    const mine = ++turn.current;
     busy.current = true;
     setLoading(true);
     try {
       const next = await work();
-      if (next !== undefined) setRange(next);
-      setError("");
+      if (turn.current === mine) (setRange(next), setError(""));
     } catch (e) {
-      setError(messageOf(e));
+      if (turn.current === mine) setError(messageOf(e));
     } finally {
-      busy.current = false;
-      setLoading(false);
+      if (turn.current === mine) {
+        busy.current = false;
+        setLoading(false);
+      }
     }
   }, []);
 
@@ -73,7 +77,7 @@ export function useFeed(id: string, end: number, wanted: Wanted, start?: number)
       if (r !== undefined && seq > r.from && seq <= r.to) return;
       const from = Math.max(0, Math.min(seq - Math.floor(size / 2), end - size));
       const to = Math.min(end, from + size);
-      void run(async () => ({ key, from, to, events: await fetchRange(from, to) }));
+      void run(async () => ({ key, from, to, events: await fetchRange(from, to) }), true);
     },
     [end, fetchRange, key, run, size],
   );

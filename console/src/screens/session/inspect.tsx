@@ -44,7 +44,7 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
         <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/at/${seq}`)}><I.Clock size={12} />{t("timeline.travel")}</Button>
         <Button size="sm" onClick={() => onBranch(`${id}.${seq}`)}><I.Branch size={12} />{t("past.branch")}</Button>
       </div>
-      <div className="grid min-h-0 flex-1 grid-rows-[40%_60%] lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)] lg:grid-rows-1">
+      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[40%_60%] lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)] lg:grid-rows-1">
         <EventList feed={feed} end={end} selected={seq} onSelect={select} />
         <div className="grid min-h-0 border-line max-lg:border-t lg:grid-rows-2 lg:border-s">
           <section aria-label={t("inspect.payload")} className="min-h-0 overflow-auto p-4" tabIndex={0}>
