@@ -76,7 +76,7 @@ var listens = regexp.MustCompile(`listens on (http://\S+)`)
 func (h *house) start(addr string) {
 	h.t.Helper()
 	cmd := exec.Command(binary, append([]string{"serve", "--addr", addr, "--data", h.data, "--cwd", h.work, "--drain", "1s"}, h.args...)...)
-	cmd.Env = []string{"HOME=" + h.data, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = append(cmd.Environ(), "HOME="+h.data)
 	var logged bytes.Buffer
 	cmd.Stderr = &logged
 	out, err := cmd.StdoutPipe()
@@ -123,7 +123,7 @@ func (h *house) restart() {
 func (h *house) loginURL() string {
 	h.t.Helper()
 	cmd := exec.Command(binary, "login")
-	cmd.Env = []string{"HOME=" + h.data, "HARNESS_DATA=" + h.data}
+	cmd.Env = append(cmd.Environ(), "HOME="+h.data, "HARNESS_DATA="+h.data)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("login: %v\n%s", err, out)
