@@ -88,6 +88,15 @@ func long(n int) *writer {
 	return w
 }
 
+// talk is a conversation of n messages.
+func talk(n int) *writer {
+	w := newWriter(fmt.Sprintf("ses_talk_%d", n), fmt.Sprintf("%d messages", n))
+	for turn := range n / 2 {
+		w.say(turn, fmt.Sprintf("Question %d?", turn), []string{fmt.Sprintf("Answer %d.", turn)}, nil, "")
+	}
+	return w
+}
+
 // imported takes a log in, as harness sessions import does.
 func (h *house) imported(t testing.TB, w *writer) string {
 	t.Helper()

@@ -54,7 +54,7 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 		t.Errorf("%d elements in the thread", n)
 	}
 	p.goTo("/s/" + id + "/timeline")
-	p.see(`[role="row"]`)
+	p.until(`document.querySelectorAll('[role="row"]').length > 20`)
 	asked := func() int {
 		return eval[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/events?")).length`)
 	}
@@ -65,7 +65,7 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 		p.until(fmt.Sprintf(`[...document.querySelectorAll('[role="row"][aria-selected="true"]')].some((r) => Number(r.dataset.seq) <= %d)`, seq))
 		p.until(fmt.Sprintf(`new URL(location.href).searchParams.get("seq") === "%d"`, seq))
 		t.Logf("event %d: %d requests, %v of CPU", seq, asked()-before, p.cpu()-spent)
-		if n := asked() - before; n > 2 { // the window, and what its edge wants next
+		if n := asked() - before; n > 1 {
 			t.Errorf("event %d: %d requests", seq, n)
 		}
 		if n := eval[int](p, `document.querySelectorAll('[role="row"]').length`); n > 300 {
@@ -80,4 +80,38 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 	eval[bool](p, `(document.querySelector('[data-testid="thread"]').dispatchEvent(new WheelEvent("wheel", { deltaY: -100 })), document.querySelector('[data-testid="thread"]').scrollTop = 0, true)`)
 	p.until(`document.querySelectorAll('article').length > 0 && document.querySelector('[data-testid="thread"]').scrollTop > 0`)
 	p.shot("long-chat")
+}
+
+// TestAnUpdateCostsTheSameInAnyConversation compares the CPU time of a piece of
+// text in a short conversation with that in a long one.
+func TestAnUpdateCostsTheSameInAnyConversation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	cost := map[int]time.Duration{}
+	for _, n := range []int{200, 10_000} {
+		id := h.imported(t, talk(n))
+		p := h.visit(t, "/s/"+id)
+		p.countCPU()
+		p.until(`document.querySelector('[data-testid="line"]')?.dataset.phase === "open" && document.querySelectorAll("article").length > 3`)
+		h.call("POST", "/chat/sessions/"+id+"/turns", fields{"prompt": "count to 60"}, nil)
+		p.until(newest + `.includes("5 ")`)
+		begin, spent := h.tokens(id), p.cpu()
+		h.until(id, "an end", idle)
+		p.until(newest + `.includes("60")`)
+		cost[n] = (p.cpu() - spent) / time.Duration(max(1, h.tokens(id)-begin))
+		t.Logf("%d messages: %v of CPU for each piece of text, with the polling of this test", n, cost[n])
+	}
+	if cost[10_000] > cost[200]*3/2 {
+		t.Errorf("10,000 messages cost %v, 200 cost %v", cost[10_000], cost[200])
+	}
+}
+
+// tokens is how many pieces of text a session has said.
+func (h *house) tokens(id string) (n int) {
+	h.t.Helper()
+	var r row
+	h.call("GET", "/sessions/"+id, nil, &r)
+	var page struct{ Events []logged }
+	h.call("GET", fmt.Sprintf("/sessions/%s/events?types=token&limit=1000&after=%d", id, max(0, r.Seq-1000)), nil, &page)
+	return len(page.Events)
 }

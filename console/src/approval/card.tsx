@@ -180,7 +180,7 @@ function Reply({ asked, busy, active, onSend }: { readonly asked: Asked; readonl
           {options.map((o, i) => <Button key={o.label} disabled={busy} title={o.description} onClick={() => onSend({ decision: "allow", reason: o.label })} hotkey={active ? String(i + 1) : undefined}>{o.label}</Button>)}
         </div>
       )}
-      <form className="flex flex-wrap gap-2" onSubmit={(e) => (e.preventDefault(), onSend(text.trim() === "" ? { decision: "allow" } : { decision: "allow", reason: text }))}>
+      <form className="flex flex-wrap items-center gap-2" onSubmit={(e) => (e.preventDefault(), onSend(text.trim() === "" ? { decision: "allow" } : { decision: "allow", reason: text }))}>
         <input aria-label={t("approval.answer")} placeholder={t("approval.answer")} value={text} maxLength={16000} onChange={(e) => setText(e.target.value)} className={inputClass + " min-w-40 flex-1"} />
         <Button tone="primary" type="submit" disabled={busy}>{t("approval.reply")}</Button>
         <Button disabled={busy} onClick={() => onSend({ decision: "deny" })}><I.Close size={13} />{t("approval.decline")}</Button>

@@ -72,7 +72,7 @@ export function Choice<T extends string>({ label, value, options, onChange }: { 
   return (
     <div role="radiogroup" aria-label={label} className="inline-flex rounded-lg border border-line bg-sunken p-0.5">
       {options.map((o) => (
-        <button key={o.value} type="button" role="radio" aria-checked={o.value === value} title={o.title} onClick={() => onChange(o.value)} className={`inline-flex h-6.5 items-center gap-1.5 rounded-md px-2.5 text-xs font-medium ${o.value === value ? "bg-panel text-ink shadow-float" : "text-quiet hover:text-ink"}`}>
+        <button key={o.value} type="button" role="radio" aria-checked={o.value === value} title={o.title} onClick={() => onChange(o.value)} className={`inline-flex h-6.5 items-center gap-1.5 rounded-md px-2.5 text-xs font-medium ${o.value === value ? "bg-panel text-ink ring-1 ring-line" : "text-quiet hover:text-ink"}`}>
           {o.label}
         </button>
       ))}

@@ -20,7 +20,7 @@ export function Panel({ title, aside, children, className = "" }: { readonly tit
 
 export function Empty({ icon, title, children }: { readonly icon?: ReactNode; readonly title: string; readonly children?: ReactNode }): ReactNode {
   return (
-    <div className="mx-auto flex max-w-md flex-col items-center px-6 py-14 text-center">
+    <div className="mx-auto flex max-w-md flex-col items-center px-6 py-10 text-center">
       {icon !== undefined && <div className="mb-3 grid size-11 place-items-center rounded-xl border border-line bg-panel text-faint">{icon}</div>}
       <p className="text-base font-medium">{title}</p>
       {children !== undefined && <div className="mt-1.5 text-sm text-quiet">{children}</div>}

@@ -111,7 +111,7 @@ export function Chat({ onRewind, onBranch }: { readonly onRewind: (message: stri
   return (
     <div className="relative min-h-0 flex-1">
       <div ref={scroller} role="log" aria-live="off" aria-label={t("chat.title")} tabIndex={0} data-testid="thread" className="h-full overflow-y-auto overscroll-contain outline-offset-[-2px] [overflow-anchor:none]">
-        <div className="mx-auto max-w-3xl px-3 pb-4 sm:px-6">
+        <div className="mx-auto max-w-3xl px-3 pt-4 pb-4 sm:px-6">
           {history.more && <div className="flex h-8 items-center justify-center text-xs text-faint">{history.loading ? t("loading") : <Button size="sm" tone="quiet" onClick={older}>{t("chat.older")}</Button>}</div>}
           <div className="relative" style={{ height: virtual.total }}>
             {virtual.items.map((v) => (

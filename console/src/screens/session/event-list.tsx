@@ -35,14 +35,18 @@ export function EventList({ feed, end, selected, onSelect }: { readonly feed: Re
   }, [index, selected]);
 
   const { earlier, later, loading, to } = feed;
-  const onRange = useCallback(
-    (a: number, b: number) => {
-      if (loading || rows.length === 0) return;
-      if (a === 0 && feed.from > 0) earlier();
-      else if (b >= rows.length && to < end) later();
-    },
-    [earlier, later, loading, rows.length, feed.from, to, end],
-  );
+  // Only where somebody is when all scrolling has settled.
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const onRange = useCallback(() => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      const el = list.current?.element;
+      if (loading || rows.length === 0 || el === null || el === undefined) return;
+      if (el.scrollTop < 5 * height && feed.from > 0) earlier();
+      else if (el.scrollHeight - el.scrollTop - el.clientHeight < 5 * height && to < end) later();
+    }, 60);
+  }, [earlier, later, loading, rows.length, feed.from, to, end]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {feed.from > 0 && <Gap text={t("timeline.earlier", { n: feed.from })} onLoad={earlier} busy={loading} />}

@@ -42,8 +42,8 @@ function Call({ call }: { readonly call: HarnessToolCall }): ReactNode {
   const failed = call.status === "error" || call.status === "denied";
   const [wish, setWish] = useState<boolean>();
   const body = edits.length > 0 || (call.output ?? "") !== "" || call.input !== undefined;
-  const open = wish ?? (failed || kind === "edit" || (kind === "run" && (call.output ?? "") !== ""));
-  const waits = call.status === "awaiting-approval";
+  const waits = call.status === "awaiting-approval"; // then the card below has all of it
+  const open = wish ?? (!waits && (failed || kind === "edit" || (kind === "run" && (call.output ?? "") !== "")));
   const subject = subjectOf(call.name, call.input);
   return (
     <div data-tool={call.name} data-status={call.status} className={`overflow-hidden rounded-xl border bg-panel ${waits ? "border-warn" : failed ? "border-bad" : "border-line"}`}>

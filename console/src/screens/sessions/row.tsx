@@ -17,8 +17,8 @@ export function doing(row: Row, approval?: Approval): ReactNode {
   if (row.status === "awaiting_approval") {
     const tool = approval?.tool_name ?? row.activity?.tool, input = approval?.input ?? row.activity?.input;
     if (tool === undefined) return t("doing.asks");
-    const what = approval?.description ?? subjectOf(tool, input);
-    return <><span className="font-medium text-warn">{t("doing.asks")}</span> {tool === "health_policy" ? t("doing.limit") : <span className="font-mono">{tool}</span>} <span>{what}</span></>;
+    const said = approval?.description ?? "";
+    return <><span className="font-medium text-warn">{t("doing.asks")}</span> {tool === "health_policy" ? t("doing.limit") : said !== "" ? said : <><span className="font-mono">{tool}</span> {subjectOf(tool, input)}</>}</>;
   }
   if (row.status === "running" || row.status === "recovering" || row.status === "queued") {
     const a = row.activity;

@@ -15,7 +15,7 @@ export default function SettingsScreen(): ReactNode {
   const Section = sections[at];
   return (
     <>
-      <header className="border-b border-line bg-panel px-4 py-3 sm:px-6"><h1 className="text-lg font-semibold tracking-tight">{t("nav.settings")}</h1></header>
+      <header className="border-b border-line bg-panel px-4 py-3 sm:px-6 sm:h-[53px]"><h1 className="text-lg font-semibold tracking-tight">{t("nav.settings")}</h1></header>
       <div className="flex min-h-0 flex-1 max-md:flex-col">
         <nav aria-label={t("nav.settings")} className="flex shrink-0 gap-1 overflow-x-auto p-3 md:w-52 md:flex-col md:border-e md:border-line">
           {(Object.keys(sections) as (keyof typeof sections)[]).map((s) => (
