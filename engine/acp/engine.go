@@ -41,7 +41,7 @@ func New(opts Options) *Engine {
 // agents go on with a conversation in another process, they say when they run.
 func (*Engine) Abilities() harness.Abilities {
 	return harness.Abilities{Tools: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
-		"sandbox_notice", "transport_diagnostic", "tool_log", "context_compacted", "step_progress", "usage",
+		"sandbox_notice", "transport_diagnostic", "tool_log", "context_compacted", "step_progress", "usage", "completed",
 	}, Ignores: []string{"system_prompt", "max_turns"}}
 }
 

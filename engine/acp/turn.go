@@ -158,8 +158,12 @@ func (r *run) finish(ctx context.Context) error {
 	err := done.judge(r.over)
 	r.endTerminals()
 	facts := append(r.tr.calls.Abandoned(), r.tr.usage(&done, r.kept)...)
-	if text := r.tr.speech.String(); err == nil && text != "" {
+	text := r.tr.speech.String()
+	if err == nil && text != "" {
 		facts = append(facts, &harness.Response{Text: text, StopReason: done.Stop})
+	}
+	if err == nil {
+		facts = append(facts, &harness.Completed{Result: text})
 	}
 	if e := r.talk.Emit(ctx, append(facts, r.tr.strange.Diagnostic()...)...); e != nil {
 		return e

@@ -41,7 +41,7 @@ func New(opts Options) *Engine {
 // its context to itself.
 func (*Engine) Abilities() harness.Abilities {
 	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
-		"turn_start_tools", "sandbox_notice", "transport_diagnostic", "subagent_event", "context_compacted", "usage",
+		"turn_start_tools", "sandbox_notice", "transport_diagnostic", "subagent_event", "context_compacted", "usage", "completed",
 	}}
 }
 

@@ -45,6 +45,9 @@ func (r *run) result(ctx context.Context, m *result) (over bool, err error) {
 	if text := r.tr.speech.String(); err == nil && text != "" && !r.steered {
 		facts = append(facts, &harness.Response{Text: text, StopReason: m.StopReason})
 	}
+	if err == nil {
+		facts = append(facts, &harness.Completed{Result: cmp.Or(m.Result, r.tr.speech.String())})
+	}
 	if e := r.emit(ctx, append(facts, r.tr.strange.Diagnostic()...)); e != nil {
 		return true, e
 	}

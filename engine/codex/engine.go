@@ -40,7 +40,7 @@ func New(opts Options) *Engine {
 // Abilities is what the program tells of. It has no agents to choose from.
 func (*Engine) Abilities() harness.Abilities {
 	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
-		"sandbox_notice", "transport_diagnostic", "subagent_event", "tool_log", "context_compacted", "step_progress", "usage",
+		"sandbox_notice", "transport_diagnostic", "subagent_event", "tool_log", "context_compacted", "step_progress", "usage", "completed",
 	}, Ignores: []string{"agent_profile"}}
 }
 

@@ -195,8 +195,12 @@ func (r *run) finish(ctx context.Context) error {
 		err = r.over.judge()
 	}
 	facts := append(r.tr.calls.Abandoned(), r.tr.usage()...)
-	if text := r.tr.speech.String(); err == nil && text != "" && !r.steered {
+	text := r.tr.speech.String()
+	if err == nil && text != "" && !r.steered {
 		facts = append(facts, &harness.Response{Text: text})
+	}
+	if err == nil {
+		facts = append(facts, &harness.Completed{Result: text})
 	}
 	if e := r.talk.Emit(ctx, append(facts, r.tr.strange.Diagnostic()...)...); e != nil {
 		return e
