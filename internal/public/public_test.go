@@ -1,4 +1,4 @@
-package tool
+package public
 
 import (
 	"context"
@@ -19,12 +19,12 @@ func TestANameIsJudgedByAllItsAddresses(t *testing.T) {
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	asked := 0
-	g := newGuard(nil)
+	g := New(nil)
 	g.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		asked++
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("::ffff:127.0.0.1")}, nil
 	}
-	if _, err := g.dial(t.Context(), "tcp", "rebind.example:"+port); !errors.Is(err, ErrAddress) {
+	if _, err := g.Dial(t.Context(), "tcp", "rebind.example:"+port); !errors.Is(err, ErrAddress) {
 		t.Errorf("got %v", err)
 	}
 	g.allow = func(netip.AddrPort) bool { return true }
@@ -34,7 +34,7 @@ func TestANameIsJudgedByAllItsAddresses(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
-	c, err := g.dial(t.Context(), "tcp", "local.example:"+port)
+	c, err := g.Dial(t.Context(), "tcp", "local.example:"+port)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +47,11 @@ func TestPublicAddresses(t *testing.T) {
 		"93.184.216.34": true, "8.8.8.8": true, "2606:4700::1111": true, "64:ff9b::808:808": true, "::ffff:8.8.8.8": true, "172.32.0.1": true, "100.128.0.1": true,
 		"64:ff9b::a9fe:a9fe": false, "::ffff:169.254.169.254": false, "100.127.255.255": false, "198.19.0.1": false, "fec0::1": false, "2001::1": false, "240.0.0.1": false,
 	} {
-		if got := public(netip.MustParseAddr(a)); got != want {
+		if got := Is(netip.MustParseAddr(a)); got != want {
 			t.Errorf("%s: %v", a, got)
 		}
 	}
-	if public(netip.Addr{}) {
+	if Is(netip.Addr{}) {
 		t.Error("no address is public")
 	}
 }

@@ -1,4 +1,6 @@
-package tool
+// Package public connects to the public Internet and to nothing else: what a
+// stranger names must not lead to the machines around us.
+package public
 
 import (
 	"context"
@@ -9,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrAddress is an address that a tool must not connect to.
+// ErrAddress is an address that is not one of the public Internet.
 var ErrAddress = errors.New("not a public address")
 
 // refused lists the networks that are not the public Internet, by the IANA
@@ -33,14 +35,14 @@ func prefixes(list ...string) (out []netip.Prefix) {
 	return out
 }
 
-// public reports whether an address is one of the public Internet.
-func public(a netip.Addr) bool {
+// Is reports whether an address is one of the public Internet.
+func Is(a netip.Addr) bool {
 	if a = a.Unmap().WithZone(""); !a.IsValid() {
 		return false
 	}
 	if nat64.Contains(a) {
 		b := a.As16()
-		return public(netip.AddrFrom4([4]byte(b[12:])))
+		return Is(netip.AddrFrom4([4]byte(b[12:])))
 	}
 	for _, p := range refused {
 		if p.Contains(a) {
@@ -50,21 +52,23 @@ func public(a netip.Addr) bool {
 	return a.IsGlobalUnicast()
 }
 
-// guard dials public addresses only. What it has checked is what it dials, so a
+// Dialer dials public addresses only. What it has checked is what it dials, so a
 // name that resolves to something else a moment later changes nothing.
-type guard struct {
+type Dialer struct {
 	allow  func(netip.AddrPort) bool
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 	dialer net.Dialer
 }
 
-func newGuard(allow func(netip.AddrPort) bool) *guard {
-	return &guard{allow: allow, lookup: net.DefaultResolver.LookupNetIP, dialer: net.Dialer{Timeout: 10 * time.Second}}
+// New makes a dialer. allow, if there is one, lets addresses pass that are not
+// public.
+func New(allow func(netip.AddrPort) bool) *Dialer {
+	return &Dialer{allow: allow, lookup: net.DefaultResolver.LookupNetIP, dialer: net.Dialer{Timeout: 10 * time.Second}}
 }
 
-// dial connects to one of a host's addresses. One that is refused spoils all: a
+// Dial connects to one of a host's addresses. One that is refused spoils all: a
 // name that mixes them is not an honest one.
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	var errs []error
 	for _, a := range addrs {
-		if to := netip.AddrPortFrom(a, uint16(number)); !public(a) && (g.allow == nil || !g.allow(to)) {
+		if to := netip.AddrPortFrom(a, uint16(number)); !Is(a) && (g.allow == nil || !g.allow(to)) {
 			return nil, fmt.Errorf("%s is at %s: %w", host, a, ErrAddress)
 		}
 	}
@@ -93,7 +97,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return nil, errors.Join(errs...)
 }
 
-func (g *guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+func (g *Dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, nil
 	}

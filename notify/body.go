@@ -1,0 +1,42 @@
+package notify
+
+import (
+	"encoding/json"
+	"time"
+
+	"harness"
+)
+
+// body is what a hook is sent: what happened and to which session, and nothing
+// of what was said there.
+type body struct {
+	Type      string    `json:"type"` // session. and the kind
+	Timestamp time.Time `json:"timestamp"`
+	Data      data      `json:"data"`
+}
+
+type data struct {
+	EventID   string             `json:"event_id"`
+	SessionID harness.SessionID  `json:"session_id"`
+	Seq       harness.Seq        `json:"seq"`
+	TurnID    harness.TurnID     `json:"turn_id,omitempty"`
+	Kind      harness.Kind       `json:"kind,omitempty"`
+	UserID    string             `json:"user_id,omitempty"`
+	Title     string             `json:"title,omitempty"`
+	Engine    string             `json:"engine,omitempty"`
+	Reason    string             `json:"reason,omitempty"`
+	RequestID harness.ApprovalID `json:"request_id,omitempty"`
+	ToolName  string             `json:"tool_name,omitempty"`
+	Path      string             `json:"path"` // of the session on this server
+}
+
+// Body is the JSON that tells of a notice about a session.
+func Body(n Notice, s harness.Summary) []byte {
+	b, err := json.Marshal(body{"session." + string(n.Kind), n.Time.UTC(), data{
+		n.ID, n.Session, n.Seq, n.Turn, s.Kind, s.User, s.Title, s.Engine, n.Reason, n.Request, n.Tool, "/sessions/" + string(n.Session),
+	}})
+	if err != nil {
+		panic("notify: " + err.Error()) // it is made of strings and numbers
+	}
+	return b
+}

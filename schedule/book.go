@@ -1,0 +1,82 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"harness"
+)
+
+// Add keeps a schedule. It begins with its next time from now on.
+func (s *Scheduler) Add(c Schedule) (Schedule, error) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	c.Created, c.Done = now, now
+	c.Waits, c.Last, c.Outcome = time.Time{}, "", ""
+	if err := harness.CheckID("schedule id", c.ID); err != nil {
+		return Schedule{}, err
+	}
+	if err := c.Check(); err != nil {
+		return Schedule{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.index(c.ID) >= 0:
+		return Schedule{}, fmt.Errorf("there is a schedule %s: %w", c.ID, harness.ErrExists)
+	case len(s.all) >= MaxSchedules:
+		return Schedule{}, fmt.Errorf("there are %d schedules: %w", len(s.all), harness.ErrQuota)
+	}
+	if err := s.replace(append(slices.Clone(s.all), &c)); err != nil {
+		return Schedule{}, err
+	}
+	s.ring()
+	return c, nil
+}
+
+// List is every schedule, in the order of their making.
+func (s *Scheduler) List() (all []Schedule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.all {
+		all = append(all, *c)
+	}
+	return all
+}
+
+// Get is one schedule.
+func (s *Scheduler) Get(id string) (Schedule, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.index(id)
+	if i < 0 {
+		return Schedule{}, absent(id)
+	}
+	return *s.all[i], nil
+}
+
+// Remove forgets a schedule. Sessions that it has made go on.
+func (s *Scheduler) Remove(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.index(id)
+	if i < 0 {
+		return absent(id)
+	}
+	return s.replace(slices.Delete(slices.Clone(s.all), i, i+1))
+}
+
+// Run makes a session of a schedule now, whatever else it has under way. Under
+// the same key it is the same session.
+func (s *Scheduler) Run(ctx context.Context, id, key string) (harness.SessionID, error) {
+	c, err := s.Get(id)
+	if err != nil {
+		return "", err
+	}
+	made := harness.KeyedSession("run of schedule "+id, key)
+	if err := s.start(c.behalf(ctx), &c, made); err != nil {
+		return "", err
+	}
+	return made, s.note(id, func(c *Schedule) { c.Last, c.Outcome = made, "started" })
+}

@@ -1,0 +1,312 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"harness"
+)
+
+// sessions is what sessions are made with. It may ask on whose behalf.
+type sessions interface {
+	Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error)
+	Do(ctx context.Context, id harness.SessionID, cmd harness.Command) (harness.Receipt, error)
+	List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Summary, error]
+}
+
+// Options are a scheduler's settings. The zero value works.
+type Options struct {
+	Log *slog.Logger // default: discard
+}
+
+// lookEvery is how long the clock is trusted: it may be set.
+const lookEvery = time.Minute
+
+// againAfter is when something is tried again that could not be done.
+const againAfter = 10 * time.Second
+
+// Scheduler makes sessions when their time has come. Its methods may be called
+// concurrently.
+type Scheduler struct {
+	k    sessions
+	file file
+	log  *slog.Logger
+	bell chan struct{} // look again; size 1, one ring is as good as many
+	wg   sync.WaitGroup
+	end  context.CancelFunc
+
+	mu   sync.Mutex // guards what follows
+	all  []*Schedule
+	busy map[harness.SessionID]bool // sessions that somebody waits for
+}
+
+// Open runs the schedules that are kept in dir, which it makes if need be.
+// Give [Scheduler.Committed] every commit.
+func Open(k sessions, dir string, opts *Options) (*Scheduler, error) {
+	s := &Scheduler{k: k, bell: make(chan struct{}, 1), log: slog.New(slog.DiscardHandler), busy: map[harness.SessionID]bool{}}
+	if opts != nil && opts.Log != nil {
+		s.log = opts.Log
+	}
+	var err error
+	if s.file, err = openFile(dir); err != nil {
+		return nil, err
+	}
+	if s.all, err = s.file.load(); err != nil {
+		s.file.root.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.end = cancel
+	s.wg.Go(func() { s.run(ctx) })
+	return s, nil
+}
+
+// Close ends it and returns when nothing runs any more.
+func (s *Scheduler) Close() error {
+	s.end()
+	s.wg.Wait()
+	return s.file.root.Close()
+}
+
+// Committed hears of a commit: a session that somebody waits for may have ended.
+func (s *Scheduler) Committed(c harness.Commit, _ time.Duration, err error) {
+	if err != nil || works(c.Summary) {
+		return
+	}
+	s.mu.Lock()
+	waits := s.busy[c.Session]
+	delete(s.busy, c.Session)
+	s.mu.Unlock()
+	if waits {
+		s.ring()
+	}
+}
+
+func (s *Scheduler) ring() {
+	select {
+	case s.bell <- struct{}{}:
+	default:
+	}
+}
+
+// works reports whether a session has something under way.
+func works(sum harness.Summary) bool {
+	switch sum.Status {
+	case harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering, harness.Paused:
+		return true
+	case harness.Idle, harness.StatusCompleted, harness.StatusFailed, harness.StatusCancelled:
+	}
+	return false
+}
+
+// run sees to what is due, until ctx ends.
+func (s *Scheduler) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.bell:
+		case <-timer.C:
+		}
+		timer.Reset(s.tend(ctx, time.Now()))
+	}
+}
+
+// tend sees to what is due now and says when to look again.
+func (s *Scheduler) tend(ctx context.Context, now time.Time) time.Duration {
+	wait := lookEvery
+	for _, id := range s.ids() {
+		if ctx.Err() != nil {
+			return wait
+		}
+		again, err := s.attend(ctx, id, now)
+		if err != nil {
+			s.log.Warn("a schedule could not be followed; it is tried again", "schedule", id, "err", err)
+			again = againAfter
+		}
+		wait = min(wait, again)
+	}
+	return max(wait, time.Millisecond)
+}
+
+func (s *Scheduler) ids() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.all {
+		all = append(all, c.ID)
+	}
+	return all
+}
+
+// attend sees to one schedule: what is due, else what waits. What is to be done
+// is noted down before it is done, and done again if that was not noted; done
+// twice, it is the same.
+func (s *Scheduler) attend(ctx context.Context, id string, now time.Time) (time.Duration, error) {
+	c, err := s.Get(id)
+	if err != nil {
+		return lookEvery, nil // removed meanwhile
+	}
+	spec, err := c.spec()
+	if err != nil {
+		return lookEvery, err
+	}
+	at, missed := c.due(spec, now)
+	next := spec.Next(now).Sub(now)
+	switch {
+	case !at.IsZero() && missed && c.Missed == Forget:
+		return next, s.note(id, func(c *Schedule) { c.Done, c.Outcome = at, "missed" })
+	case !at.IsZero():
+	case !c.Starts.IsZero():
+		return next, s.make(ctx, &c)
+	case !c.Waits.IsZero():
+		at = c.Waits
+	default:
+		return next, nil
+	}
+	outcome, err := s.clear(c.behalf(ctx), &c)
+	if err != nil {
+		return next, err
+	}
+	if at.After(c.Done) {
+		c.Done = at
+	}
+	c.Outcome, c.Starts, c.Waits = outcome, time.Time{}, time.Time{}
+	switch outcome {
+	case "queued":
+		c.Waits = at
+	case "started", "replaced":
+		c.Starts, c.Last = at, c.session(at)
+	}
+	if err := s.note(id, func(n *Schedule) { *n = c }); err != nil || c.Starts.IsZero() {
+		return next, err
+	}
+	return next, s.make(ctx, &c)
+}
+
+// clear makes room for a session of the schedule, or says why it must not begin.
+func (s *Scheduler) clear(ctx context.Context, c *Schedule) (outcome string, err error) {
+	if c.Last == "" {
+		return "started", nil
+	}
+	switch works, err := s.works(ctx, c.Last); {
+	case err != nil:
+		return "", err
+	case !works:
+		return "started", nil
+	}
+	switch c.Overlap {
+	case Skip:
+		return "skipped", nil
+	case Queue:
+		return "queued", nil
+	}
+	_, err = s.k.Do(ctx, c.Last, harness.Cancel{ClientKey: "schedule replaces it"})
+	if err != nil && harness.AsError(err) != harness.ErrNotRunning {
+		return "", err
+	}
+	return "replaced", nil
+}
+
+// make makes the session that the schedule is to start. What can never be, is
+// given up; anything else is tried again.
+func (s *Scheduler) make(ctx context.Context, c *Schedule) error {
+	err := s.start(c.behalf(ctx), c, c.session(c.Starts))
+	if err != nil && passes(err) {
+		return err
+	}
+	return s.note(c.ID, func(n *Schedule) {
+		if n.Starts = (time.Time{}); err != nil {
+			n.Outcome = harness.ClientText(err)
+			s.log.Warn("a schedule's session cannot be made", "schedule", c.ID, "err", err)
+		}
+	})
+}
+
+// passes reports whether an error may be none a while later.
+func passes(err error) bool {
+	switch harness.AsError(err) {
+	case harness.ErrStorage, harness.ErrUnavailable, harness.ErrQuota, harness.ErrTooMany, harness.ErrInternal, harness.ErrConflict, harness.ErrLocked, harness.ErrQueueFull:
+		return true
+	}
+	return false
+}
+
+// works reports whether a session has something under way, and makes sure that
+// its end is heard of.
+func (s *Scheduler) works(ctx context.Context, id harness.SessionID) (bool, error) {
+	s.mu.Lock()
+	s.busy[id] = true // before it is looked at, so that no end is missed
+	s.mu.Unlock()
+	for sum, err := range s.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
+		if err != nil {
+			return false, err
+		}
+		if works(sum) {
+			return true, nil
+		}
+	}
+	s.mu.Lock()
+	delete(s.busy, id)
+	s.mu.Unlock()
+	return false, nil
+}
+
+// start makes a session and gives it its prompt; both once, however often.
+func (s *Scheduler) start(ctx context.Context, c *Schedule, id harness.SessionID) error {
+	title := c.Name
+	if title == "" {
+		title = "schedule " + c.ID
+	}
+	_, err := s.k.Create(ctx, harness.NewSession{
+		ID: id, Kind: harness.Background, User: c.User, Title: title, Engine: c.Engine, Directory: c.Directory, Config: c.patch(),
+	})
+	if err != nil && harness.AsError(err) != harness.ErrExists {
+		return err
+	}
+	_, err = s.k.Do(ctx, id, harness.Submit{Parts: harness.TextPart(c.Prompt), Source: harness.FromTurn, OnBusy: harness.Enqueue, ClientKey: "schedule", Actor: "schedule " + c.ID})
+	return err
+}
+
+// behalf is ctx on behalf of whoever made the schedule.
+func (c *Schedule) behalf(ctx context.Context) context.Context {
+	return harness.WithCaller(ctx, harness.Caller{Name: "schedule " + c.ID, User: c.User, Role: c.Role})
+}
+
+// note changes a schedule, durably.
+func (s *Scheduler) note(id string, change func(c *Schedule)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.index(id)
+	if i < 0 {
+		return nil // removed meanwhile
+	}
+	next := slices.Clone(s.all)
+	next[i] = new(*s.all[i])
+	change(next[i])
+	if *next[i] == *s.all[i] {
+		return nil
+	}
+	return s.replace(next)
+}
+
+// replace keeps another list. The caller has the lock: changes are rare.
+func (s *Scheduler) replace(next []*Schedule) error {
+	if err := s.file.save(next); err != nil {
+		return err
+	}
+	s.all = next
+	return nil
+}
+
+func (s *Scheduler) index(id string) int {
+	return slices.IndexFunc(s.all, func(c *Schedule) bool { return c.ID == id })
+}
+
+func absent(id string) error { return fmt.Errorf("schedule %s: %w", id, harness.ErrNotFound) }
