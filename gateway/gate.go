@@ -93,6 +93,12 @@ func (g *Gate) Allow(ctx context.Context, a Action, id harness.SessionID) error 
 	return err
 }
 
+// Did takes down what the caller of ctx has done beside the verbs, or failed to.
+func (g *Gate) Did(ctx context.Context, a Action, detail string, err error) {
+	c, _ := harness.CallerOf(ctx)
+	g.audit(Record{Caller: c, Action: a, Detail: detail, Err: err})
+}
+
 // MayWatch is Allow for watching.
 func (g *Gate) MayWatch(ctx context.Context, id harness.SessionID) error {
 	return g.Allow(ctx, Watch, id)

@@ -301,7 +301,7 @@ func TestTheTableIsWritten(t *testing.T) {
 	t.Parallel()
 	all := map[harness.CallerRole][]string{
 		harness.Viewer:   {"list", "read", "state", "watch", "rules"},
-		harness.Operator: {"create", "submit", "steer", "cancel", "configure", "rewind", "pause", "resume", "remove"},
+		harness.Operator: {"create", "submit", "steer", "cancel", "configure", "rewind", "pause", "resume", "remove", "notify", "schedule"},
 		harness.Approver: {"answer", "trust", "revoke"},
 		harness.Admin:    {"for_other", "import", "inspect"},
 	}

@@ -91,7 +91,7 @@ func leaves(s harness.CallerScope, a Action) bool {
 	if s == "" {
 		return true
 	}
-	if (a == Import || a == Inspect) && placed(s) {
+	if (a == Import || a == Inspect || a == Notify) && placed(s) {
 		return false
 	}
 	named, found := false, false

@@ -25,6 +25,8 @@ const (
 	Trust    // choose a permission mode that asks less: deciding in advance
 	Rules    // see the standing rules of one's own sessions
 	Revoke   // end one
+	Notify   // have a URL told what happens to one's sessions
+	Schedule // have sessions made by the clock
 	ForOther // do any of this for another user
 	Import   // take in a session with whatever owner it says
 	Inspect  // see how the whole server is: metrics, audit
@@ -87,6 +89,8 @@ var table = [...]struct {
 	Trust:     {"trust", no, no, yes, yes, yes, verbApprove},
 	Rules:     {"rules", yes, yes, yes, yes, no, verbRead},
 	Revoke:    {"revoke", no, no, yes, yes, yes, verbApprove},
+	Notify:    {"notify", no, yes, yes, yes, yes, verbManage},
+	Schedule:  {"schedule", no, yes, yes, yes, yes, verbSubmit},
 	ForOther:  {"for_other", no, no, no, yes, no, verbAny},
 	Import:    {"import", no, no, no, yes, yes, verbManage},
 	Inspect:   {"inspect", no, no, no, yes, no, verbInspect},

@@ -24,6 +24,8 @@ type Source struct {
 	Awake     func() int                                            // sessions with a goroutine
 	Watchers  map[string]func() int                                 // open connections, by protocol
 	Processes func() int                                            // of agents and runners
+	Approvals func(context.Context) (int, error)                    // that wait for an answer
+	Notices   func() int                                            // that wait for their hooks
 }
 
 // Meter counts. It may be used concurrently.
@@ -39,6 +41,7 @@ type Meter struct {
 	tokens   *prometheus.CounterVec
 	cost     prometheus.Counter
 	tripped  prometheus.Counter
+	notices  *prometheus.CounterVec
 }
 
 // New tells what it counts, and what src has.
@@ -58,9 +61,10 @@ func New(src Source) *Meter {
 		turns:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_turns_total", Help: "Turns that ended, by how."}, []string{"status"}),
 		tokens:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_model_tokens_total", Help: "Tokens that models read and wrote."}, []string{"direction"}),
 		tripped: prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_budgets_tripped_total", Help: "Times that a session's health policy held it."}),
+		notices: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_notices_total", Help: "Attempts to tell hooks something, by what sort of hook it was and what came of it."}, []string{"hook", "outcome"}),
 		cost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_model_cost_usd_total", Help: "What that cost, as far as prices are known."}),
 	}
-	m.registry.MustRegister(m.tripped, m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
+	m.registry.MustRegister(m.tripped, m.notices, m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	return m
@@ -68,6 +72,11 @@ func New(src Source) *Meter {
 
 // ServeHTTP tells everything in Prometheus's text format, to a few at a time.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
+
+// Told hears of every attempt to tell a hook something.
+func (m *Meter) Told(hook, outcome string) {
+	m.notices.WithLabelValues(word(hook, "webhook", "command"), word(outcome, "delivered", "retrying", "given_up")).Inc()
+}
 
 // Committed hears of every commit and how it went.
 func (m *Meter) Committed(c harness.Commit, took time.Duration, err error) {

@@ -35,12 +35,15 @@ func TestWhatHappensIsCountedWithoutNamingAnybody(t *testing.T) {
 			return map[harness.Status]int{harness.Idle: 7, harness.Running: 2}, nil
 		},
 		Awake: func() int { return 3 }, Watchers: map[string]func() int{"websocket": func() int { return 4 }}, Processes: func() int { return 5 },
+		Approvals: func(context.Context) (int, error) { return 6, nil }, Notices: func() int { return 8 },
 	})
 	m.Committed(commit(&harness.Token{Text: "canary"}, &harness.Unknown{Name: "canary", Raw: []byte("{}")}, &harness.TurnEnd{Status: "completed"}, &harness.TurnEnd{Status: "canary"},
 		&harness.ApprovalRequired{}, &harness.ApprovalApplied{Decision: harness.Allow, Source: harness.ByUser, Actor: "canary"},
 		&harness.PolicyDecision{Source: "health"}, &harness.PolicyDecision{Source: "policy"},
 		&harness.Usage{InputTokens: 10, OutputTokens: 20, CostUSD: new(0.5)}), time.Millisecond, nil)
 	m.Committed(commit(), 0, errors.New("canary"))
+	m.Told("webhook", "delivered")
+	m.Told("canary", "canary")
 	scrape(m)
 	text := scrape(m)
 	for _, want := range []string{
@@ -48,7 +51,7 @@ func TestWhatHappensIsCountedWithoutNamingAnybody(t *testing.T) {
 		`harness_approvals_asked_total 1`, `harness_approvals_decided_total{source="user",verdict="allow"} 1`,
 		`harness_model_tokens_total{direction="output"} 20`, `harness_model_cost_usd_total 0.5`, `harness_commit_failures_total 1`, `harness_budgets_tripped_total 1`,
 		`harness_commit_seconds_count 1`, `harness_sessions{status="idle"} 7`, `harness_sessions{status="running"} 2`, `harness_sessions{status="paused"} 0`,
-		`harness_sessions_awake 3`, `harness_watchers{protocol="websocket"} 4`, `harness_processes 5`, `harness_sessions_uncounted 0`,
+		`harness_sessions_awake 3`, `harness_watchers{protocol="websocket"} 4`, `harness_processes 5`, `harness_approvals_waiting 6`, `harness_notices_waiting 8`, `harness_notices_total{hook="webhook",outcome="delivered"} 1`, `harness_notices_total{hook="other",outcome="other"} 1`, `harness_sessions_uncounted 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s", want)

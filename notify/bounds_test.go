@@ -52,7 +52,7 @@ func TestADeadReceiverIsBounded(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go l.run(ctx)
-		time.Sleep(MaxAge - time.Minute)
+		pass(MaxAge - time.Minute)
 		synctest.Wait()
 		if attempts > 2*int(MaxAge/maxPause)+64 { // one a minute, once it is known to be dead
 			t.Errorf("%d attempts", attempts)
@@ -75,11 +75,11 @@ func TestANoticeIsGivenUpAfterADay(t *testing.T) {
 		l.put(note(1, time.Now()))
 		go l.run(ctx)
 		for i := range 100 { // the others are not held up
-			time.Sleep(MaxAge / 100)
+			pass(MaxAge / 100)
 			l.put(note(i+2, time.Now()))
 			synctest.Wait()
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		synctest.Wait()
 		if counts[Delivered] != 100 || counts[GivenUp] != 1 || l.waiting() != 0 {
 			t.Errorf("%v, %d wait", counts, l.waiting())
@@ -105,7 +105,7 @@ func TestTheReceiverSaysWhenToComeAgain(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.put(note(1, time.Now()))
 		go l.run(ctx)
-		time.Sleep(2 * time.Minute)
+		pass(2 * time.Minute)
 		synctest.Wait()
 		if len(at) != 2 || at[1].Sub(at[0]) != 90*time.Second {
 			t.Errorf("%v", at)
@@ -126,4 +126,9 @@ func BenchmarkCommitted(b *testing.B) {
 	for b.Loop() {
 		n.Committed(c, 0, nil)
 	}
+}
+
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) // sleep: the bubble's clock
 }

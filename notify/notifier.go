@@ -30,6 +30,8 @@ type Options struct {
 	// Private lets webhooks that are made later be at addresses that are not
 	// public.
 	Private bool
+	// Hide is given every secret, before it is used.
+	Hide func(secret string) error
 	// Counted hears of every attempt: what sort of hook it was, and what came of
 	// it. It must not block.
 	Counted func(sort, outcome string)
@@ -104,6 +106,11 @@ func (n *Notifier) begin(hooks []Hook) (err error) {
 		}
 		if slices.ContainsFunc(all[:i], func(o Hook) bool { return o.Name == h.Name }) {
 			return fmt.Errorf("two hooks are named %s: %w", h.Name, harness.ErrInvalid)
+		}
+		if n.opts.Hide != nil && h.Secret != "" {
+			if err := n.opts.Hide(h.Secret); err != nil {
+				return fmt.Errorf("secret of hook %s: %w", h.Name, err)
+			}
 		}
 	}
 	if err := n.cursors.tidy(all); err != nil {

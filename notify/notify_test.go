@@ -87,9 +87,11 @@ func TestWhatACrashLeftIsDeliveredByTheNextLife(t *testing.T) {
 	t.Parallel()
 	dir, mem := t.TempDir(), memory.New()
 	to := receive(t, nil)
-	r := newRig(t, mem, dir, nil, to.hook("all"))
+	done := make(chan string, 8)
+	r := newRig(t, mem, dir, &notify.Options{Backoff: time.Millisecond, Counted: func(_, o string) { done <- o }}, to.hook("all"))
 	before := r.run(harness.NewSession{}, "go")
 	to.next(t)
+	<-done
 	r.n.Close() // the cursor has it
 	// What happens from here on, no notifier hears of.
 	id := r.run(harness.NewSession{}, "fail")
@@ -178,7 +180,7 @@ func TestACommandGetsTheNoticeOnItsInput(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	hook := notify.Hook{Name: "beep", Command: []string{"/bin/sh", "-c", `cat > "$0".part && echo "$HARNESS_NOTICE_KIND" >> "$0".part && mv "$0".part "$0"`, out}}
 	done := make(chan string, 8)
-	r := newRig(t, memory.New(), t.TempDir(), &notify.Options{Backoff: time.Millisecond, Env: []string{"PATH=" + os.Getenv("PATH")}, Counted: func(sort, o string) { done <- sort + " " + o }}, hook)
+	r := newRig(t, memory.New(), t.TempDir(), &notify.Options{Backoff: time.Millisecond, Env: []string{"PATH=/usr/bin:/bin"}, Counted: func(sort, o string) { done <- sort + " " + o }}, hook)
 	id := r.run(harness.NewSession{}, "go")
 	if got := <-done; got != "command delivered" {
 		t.Fatal(got)

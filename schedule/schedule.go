@@ -49,10 +49,11 @@ type Schedule struct {
 	Mode      harness.Mode `json:"permission_mode,omitempty"`
 
 	// On whose behalf its sessions are made.
-	User    string             `json:"user_id,omitempty"`
-	Role    harness.CallerRole `json:"role"`
-	Actor   string             `json:"actor,omitempty"`
-	Created time.Time          `json:"created_at"`
+	User    string              `json:"user_id,omitempty"`
+	Role    harness.CallerRole  `json:"role"`
+	Scope   harness.CallerScope `json:"scope,omitempty"`
+	Actor   string              `json:"actor,omitempty"`
+	Created time.Time           `json:"created_at"`
 
 	// What has become of it.
 	Done    time.Time         `json:"done"`              // times up to here were seen to

@@ -45,8 +45,9 @@ type Scheduler struct {
 	busy map[harness.SessionID]bool // sessions that somebody waits for
 }
 
-// Open runs the schedules that are kept in dir, which it makes if need be.
-// Give [Scheduler.Committed] every commit.
+// Open reads the schedules that are kept in dir, which it makes if need be.
+// Nothing is begun before [Scheduler.Start]. Give [Scheduler.Committed] every
+// commit.
 func Open(k sessions, dir string, opts *Options) (*Scheduler, error) {
 	s := &Scheduler{k: k, bell: make(chan struct{}, 1), log: slog.New(slog.DiscardHandler), busy: map[harness.SessionID]bool{}}
 	if opts != nil && opts.Log != nil {
@@ -60,10 +61,15 @@ func Open(k sessions, dir string, opts *Options) (*Scheduler, error) {
 		s.file.root.Close()
 		return nil, err
 	}
+	s.end = func() {}
+	return s, nil
+}
+
+// Start begins to make sessions, also for times that were missed. Call it once.
+func (s *Scheduler) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	s.wg.Go(func() { s.run(ctx) })
-	return s, nil
 }
 
 // Close ends it and returns when nothing runs any more.
@@ -276,7 +282,7 @@ func (s *Scheduler) start(ctx context.Context, c *Schedule, id harness.SessionID
 
 // behalf is ctx on behalf of whoever made the schedule.
 func (c *Schedule) behalf(ctx context.Context) context.Context {
-	return harness.WithCaller(ctx, harness.Caller{Name: "schedule " + c.ID, User: c.User, Role: c.Role})
+	return harness.WithCaller(ctx, harness.Caller{Name: "schedule " + c.ID, User: c.User, Role: c.Role, Scope: c.Scope})
 }
 
 // note changes a schedule, durably.

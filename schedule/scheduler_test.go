@@ -32,13 +32,14 @@ func newRig(t testing.TB, st harness.Store, dir string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, mem: st, k: kernel.New(st, map[string]harness.Engine{"e": script.New(parsed, nil)}, &kernel.Options{Engine: "e"})}
-	if _, err := r.k.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if r.s, err = schedule.Open(r.k, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	r.k.OnCommit(r.s.Committed)
+	if _, err := r.k.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.s.Start()
 	return r
 }
 
@@ -91,13 +92,13 @@ func TestASessionIsMadeAtEachTime(t *testing.T) {
 		r.add(schedule.Schedule{When: "0 * * * *", Prompt: "go"})
 		for hour := range 5 {
 			r.is(hour)
-			time.Sleep(time.Hour)
+			pass(time.Hour)
 		}
 		r.is(5)
 		if err := r.s.Remove("sch_1"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Hour)
+		pass(5 * time.Hour)
 		r.is(5)
 	})
 }
@@ -110,15 +111,15 @@ func TestMissedTimesRunOnceOrNotAtAll(t *testing.T) {
 				mem, dir := memory.New(), t.TempDir()
 				r := newRig(t, mem, dir)
 				r.add(schedule.Schedule{When: "every 1h", Missed: missed, Prompt: "go"})
-				time.Sleep(time.Hour + time.Minute)
+				pass(time.Hour + time.Minute)
 				r.is(1)
 				r.kill()
-				time.Sleep(5*time.Hour + 20*time.Minute)
+				pass(5*time.Hour + 20*time.Minute)
 				r = newRig(t, mem, dir)
 				defer r.kill()
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				r.is(want)
-				time.Sleep(time.Hour)
+				pass(time.Hour)
 				r.is(want + 1)
 			})
 		})
@@ -132,7 +133,7 @@ func TestOverlaps(t *testing.T) {
 				r := newRig(t, memory.New(), t.TempDir())
 				defer r.kill()
 				r.add(schedule.Schedule{When: "every 10m", Overlap: overlap, Prompt: "long"}) // each takes 24 minutes
-				time.Sleep(time.Hour + time.Minute)
+				pass(time.Hour + time.Minute)
 				synctest.Wait()
 				if n, _ := r.made(); n != want {
 					t.Errorf("%d sessions, want %d", n, want)
@@ -195,9 +196,10 @@ func TestACrashAnywhereMakesEachSessionOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.Start()
 		r := &rig{t: t, k: k, s: s, mem: mem}
 		r.add(schedule.Schedule{When: "every 1h", Prompt: "go"})
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		synctest.Wait()
 		clone()
 		r.kill()
@@ -206,7 +208,7 @@ func TestACrashAnywhereMakesEachSessionOnce(t *testing.T) {
 		}
 		for i, im := range images {
 			r := newRig(t, im.mem, im.dir)
-			time.Sleep(time.Second)
+			pass(time.Second)
 			if r.is(1); t.Failed() {
 				t.Fatalf("after moment %d", i)
 			}
@@ -231,4 +233,9 @@ func TestRunNowIsOneSessionPerKey(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) // sleep: the bubble's clock
 }

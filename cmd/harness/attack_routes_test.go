@@ -108,7 +108,7 @@ func strangers(t *testing.T, flags []string) {
 	request, _ := h.question(t, id)
 	var asks []ask
 	add := func(method, path string) {
-		for name, value := range map[string]string{"{id}": id, "{request_id}": request, "{rule_id}": "rul_1", "{$}": ""} {
+		for name, value := range map[string]string{"{id}": id, "{request_id}": request, "{rule_id}": "rul_1", "{schedule_id}": "sch_1", "{name}": "hook", "{artifact_id}": "art_1", "{$}": ""} {
 			path = strings.ReplaceAll(path, name, value)
 		}
 		asks = append(asks, ask{method: method, path: path})

@@ -325,6 +325,8 @@ func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 		gateway.Trust:     {method: "PATCH", path: "/sessions/{id}", body: `{"permission_mode":"full_auto"}`},
 		gateway.Rules:     {method: "GET", path: "/rules"},
 		gateway.Revoke:    {method: "DELETE", path: "/rules/rul_1"},
+		gateway.Notify:    {method: "POST", path: "/webhooks", body: `{"name":"{id}","url":"https://example.com"}`},
+		gateway.Schedule:  {method: "POST", path: "/schedules", body: `{"when":"@yearly","prompt":"go"}`},
 		gateway.ForOther:  {method: "GET", path: "/sessions/" + theirs},
 		gateway.Import:    {method: "POST", path: "/sessions/import", body: "{}", header: http.Header{"Content-Type": {"application/jsonl"}}},
 	}

@@ -15,7 +15,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"help"}, {"serve", "--help"}, {"run", "--help"}, {"attach", "--help"}, {"stdio", "--help"}, {"sessions", "--help"}, {"sessions", "ls", "--help"}, {"sessions", "start", "--help"}, {"sessions", "pause", "--help"}, {"sessions", "resume", "--help"}, {"sessions", "cancel", "--help"}, {"sessions", "show", "--help"},
 		{"sessions", "export", "--help"}, {"sessions", "import", "--help"}, {"sessions", "rm", "--help"},
-		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"policy", "--help"}, {"policy", "test", "--help"}, {"policy", "check", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"runner", "--help"}, {"replay", "--help"}, {"version", "--help"},
+		{"rules", "--help"}, {"rules", "ls", "--help"}, {"rules", "rm", "--help"}, {"policy", "--help"}, {"policy", "test", "--help"}, {"policy", "check", "--help"}, {"schedule", "--help"}, {"schedule", "add", "--help"}, {"schedule", "ls", "--help"}, {"schedule", "rm", "--help"}, {"schedule", "run", "--help"}, {"token", "--help"}, {"token", "add", "--help"}, {"token", "ls", "--help"}, {"token", "rm", "--help"}, {"login", "--help"}, {"doctor", "--help"}, {"runner", "--help"}, {"replay", "--help"}, {"version", "--help"},
 	} {
 		o := invoke(t, args...)
 		if o.code != 0 || o.stderr != "" {

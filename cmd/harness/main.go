@@ -37,6 +37,7 @@ var commands = []command{
 	{"store", "migrate|check|copy", "look after the place where sessions are kept", storeVerbs},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
 	{"policy", "test|check", "what rules say about a tool call", policies},
+	{"schedule", "add|ls|rm|run", "sessions that begin by the clock", schedules},
 	{"token", "add|ls|rm", "who may use the server", token},
 	{"login", "[flags]", "a URL that logs a browser in", login},
 	{"doctor", "[flags]", "what is exposed, to whom, and what to change", doctor},

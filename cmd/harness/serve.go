@@ -35,7 +35,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	concurrency := f.Int("concurrency", kernel.Concurrency, "how many background sessions run at a time (`N`); the others wait in line")
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
-	ruleFile, apart := f.policy(), f.tasks()
+	ruleFile, apart, out := f.policy(), f.tasks(), f.outbound()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -112,6 +112,8 @@ func serve(ctx context.Context, p *program, args []string) error {
 		rewinds: keep.trees != nil,
 		about:   house.about,
 		ready:   ctx,
+
+		outbound: out,
 	}
 	if err := s.open(ctx, store, d, listener.Addr(), *w.data); err != nil {
 		return err
@@ -130,6 +132,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	if n > 0 {
 		log.Info("recovered sessions", "count", n)
 	}
+	s.scheduler.Start()
 	p.welcome(s, w, name, house.about)
 	return s.run(ctx, listener, *drain)
 }

@@ -20,8 +20,10 @@ import (
 	"harness/gateway"
 	"harness/kernel"
 	"harness/metrics"
+	"harness/notify"
 	"harness/protocol/delta"
 	"harness/protocol/rest"
+	"harness/schedule"
 )
 
 // surface is everything of a server that clients can touch: the gate before the
@@ -40,6 +42,7 @@ type surface struct {
 	calls     *ruleSource     // which calls may run
 	directory string          // of sessions that name none
 	about     [][2]string     // what else there is to say of it
+	outbound  *outbound       // who is told what happens; nil: nobody
 	ready     context.Context // the server takes new work until it ends
 
 	url, login string
@@ -50,6 +53,8 @@ type surface struct {
 	page       *console.Handler
 	lines      *lines
 	meter      *metrics.Meter
+	notifier   *notify.Notifier
+	scheduler  *schedule.Scheduler
 	srv        *http.Server
 	closers    []func() error // in the order of opening
 }
@@ -100,7 +105,19 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
-	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Transcripts: transcriptsOf(s.secrets), Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+	s.meter = metrics.New(metrics.Source{
+		Sessions:  func(ctx context.Context) (map[harness.Status]int, error) { return countSessions(ctx, store) },
+		Awake:     s.k.Awake,
+		Watchers:  map[string]func() int{"websocket": s.hub.Clients, "sse": func() int { return s.api.Clients() }, "jsonrpc": func() int { return s.lines.clients() }},
+		Processes: s.countProcesses,
+		Approvals: func(ctx context.Context) (int, error) { return countApprovals(ctx, store) },
+		Notices:   func() int { return s.notifier.Waiting() },
+	})
+	s.k.OnCommit(s.meter.Committed)
+	if err := s.openOutbound(gate, dir); err != nil {
+		return err
+	}
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Webhooks: servedHooks{gate, s.notifier, s.secrets}, Schedules: servedSchedules{gate, s.scheduler, s.secrets}, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Transcripts: transcriptsOf(s.secrets), Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
 			return archive.Imported{}, err
 		}
@@ -119,13 +136,6 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	}
 	s.lines = newLines(ctx, gate, s.log)
 	s.lines.rewinds = s.rewinds
-	s.meter = metrics.New(metrics.Source{
-		Sessions:  func(ctx context.Context) (map[harness.Status]int, error) { return countSessions(ctx, store) },
-		Awake:     s.k.Awake,
-		Watchers:  map[string]func() int{"websocket": s.hub.Clients, "sse": s.api.Clients, "jsonrpc": s.lines.clients},
-		Processes: s.countProcesses,
-	})
-	s.k.OnCommit(s.meter.Committed)
 	s.routes()
 	logins.Mount(s.edge)
 	s.url = d.url(addr)
@@ -185,6 +195,17 @@ func countSessions(ctx context.Context, store harness.Store) (map[harness.Status
 			return nil, err
 		}
 		n[sum.Status]++
+	}
+	return n, nil
+}
+
+// countApprovals goes through the sessions that wait for one.
+func countApprovals(ctx context.Context, store harness.Store) (n int, err error) {
+	for sum, err := range store.List(ctx, harness.Filter{Statuses: []harness.Status{harness.AwaitingApproval}}) {
+		if err != nil {
+			return 0, err
+		}
+		n += sum.Pending
 	}
 	return n, nil
 }

@@ -15,7 +15,9 @@ import (
 // what the description says: its status, its content type and its body.
 func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
-	s := serveOn(t, memory.New(), "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n", &rest.Options{TryPolicy: tried(nil)})
+	clock := newClock(t)
+	s := serveOn(t, memory.New(), "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n", &rest.Options{TryPolicy: tried(nil), Schedules: clock, Webhooks: mailbox{}})
+	s.outbound(clock)
 	id := s.chat()
 	on := "/sessions/" + id
 	chat := "/chat/sessions/" + id

@@ -59,6 +59,17 @@ var routes = []route{
 		{http.StatusNoContent, "", nil, "it does not stand any more"},
 	}, (*Server).revokeRule, harness.ErrNotFound),
 	act("POST", "/policy/test", "testPolicy", "What would be decided about a call of a tool, by which rule and why. Nothing is called.", http.StatusOK, (*Server).testPolicy, harness.ErrUnsupported),
+	get("/schedules", "listSchedules", "What happens by the clock, in the order of its making.", (*Server).listSchedules, harness.ErrUnsupported),
+	act("POST", "/schedules", "addSchedule", "Have a background session made at each time that cron's fields or an interval say.", http.StatusCreated, (*Server).addSchedule, harness.ErrExists, harness.ErrUnsupported),
+	raw("DELETE", "/schedules/{schedule_id}", "removeSchedule", "End a schedule. Sessions that it has made go on.", []answer{
+		{http.StatusNoContent, "", nil, "it is gone"},
+	}, (*Server).removeSchedule, harness.ErrNotFound, harness.ErrUnsupported),
+	act("POST", "/schedules/{schedule_id}/run", "runSchedule", "Make a session of a schedule now.", http.StatusOK, (*Server).runSchedule, harness.ErrNotFound, harness.ErrUnsupported),
+	get("/webhooks", "listWebhooks", "Who is told what happens.", (*Server).listWebhooks, harness.ErrUnsupported),
+	act("POST", "/webhooks", "addWebhook", "Have a URL told what happens to one's sessions. The answer has the secret, once.", http.StatusCreated, (*Server).addWebhook, harness.ErrExists, harness.ErrUnsupported),
+	raw("DELETE", "/webhooks/{name}", "removeWebhook", "Tell a URL nothing any more.", []answer{
+		{http.StatusNoContent, "", nil, "it is told nothing any more"},
+	}, (*Server).removeWebhook, harness.ErrNotFound, harness.ErrUnsupported),
 	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
 		{http.StatusOK, mediaBytes, nil, "its bytes"},
 	}, (*Server).artifact, harness.ErrNotFound),

@@ -33,6 +33,12 @@ type Options struct {
 	// asking is unsupported.
 	TryPolicy func(ctx context.Context, q PolicyQuestion) (PolicyVerdict, error)
 
+	// Webhooks are who is told what happens; without them that is unsupported.
+	Webhooks Webhooks
+
+	// Schedules are what happens by the clock; without them that is unsupported.
+	Schedules Schedules
+
 	// Import takes the events of a whole archive in, as archive.Import does;
 	// without it importing is unsupported.
 	Import func(ctx context.Context, events []harness.Event) (archive.Imported, error)

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"harness"
+	"harness/protocol/rest"
+)
+
+// schedules looks after what a server does by the clock.
+func schedules(ctx context.Context, p *program, args []string) error {
+	return p.choose(ctx, "schedule", scheduleHelp, verbs{"add": addSchedule, "ls": listSchedules, "rm": removeSchedules, "run": runSchedules}, args)
+}
+
+const scheduleHelp = `A schedule has a running server make a background session at each of its times.
+
+Usage:
+  harness schedule add [flags] WHEN PROMPT  such as add '0 9 * * mon-fri' 'Look at new issues'
+  harness schedule ls  [flags]              list them
+  harness schedule rm  [flags] SCHEDULE…    end them; sessions that they made go on
+  harness schedule run [flags] SCHEDULE     make a session now
+
+WHEN is cron's five fields, @hourly, @daily, @weekly, @monthly, or every and a duration.
+` + "`harness schedule VERB --help` tells more.\n"
+
+// server is the flag that names a running server; without it, the one of the
+// data directory is meant.
+func (f *flags) server() func() (remote, error) {
+	connect := f.String("connect", "", "`URL` of the server (default the one that runs on the data directory)")
+	return func() (remote, error) {
+		if *connect != "" {
+			return f.p.remote(*connect)
+		}
+		r, ok := f.p.nearby()
+		if !ok {
+			return remote{}, fmt.Errorf("no server runs on the data directory; start one with harness serve, or name one with --connect: %w", harness.ErrUnavailable)
+		}
+		return r, nil
+	}
+}
+
+func addSchedule(ctx context.Context, p *program, args []string) error {
+	f := p.flags("schedule add", "[flags] WHEN PROMPT", "Have a background session made at each time.\n"+
+		"WHEN is cron's five fields (minute, hour, day, month, weekday), @hourly, @daily, @weekly, @monthly, or every and a duration.",
+		"harness schedule add '0 9 * * mon-fri' --zone Europe/Berlin 'Look at new issues'",
+		"harness schedule add 'every 30m' --overlap replace --cwd ~/project 'Run the tests and tell what fails'")
+	server := f.server()
+	var n rest.NewSchedule
+	f.StringVar(&n.Name, "name", "", "`NAME` of the schedule, which its sessions have as their title")
+	f.StringVar(&n.Zone, "zone", "", "time `ZONE` whose clock the fields are read on, such as Europe/Berlin (default UTC)")
+	f.StringVar(&n.Overlap, "overlap", "skip", "if the session before still works: skip this time, queue it, or replace the other (`HOW`)")
+	f.StringVar(&n.Missed, "missed", "run", "about times while no server ran: run once, or skip (`HOW`)")
+	f.StringVar(&n.Engine, "engine", "", "`ENGINE` of its sessions, one that the server has")
+	f.StringVar(&n.Model, "model", "", "`MODEL` of its sessions")
+	mode := f.String("mode", "", "permission `MODE`: normal, accept_edits or full_auto")
+	cwd := f.String("cwd", "", "`DIR` that its sessions work in, on the server (default the server's)")
+	if err := f.parse(args, 2, 2); err != nil {
+		return err
+	}
+	n.When, n.Prompt, n.PermissionMode = f.args[0], f.args[1], harness.Mode(*mode)
+	if *cwd != "" {
+		dir, err := filepath.Abs(*cwd)
+		if err != nil {
+			return err
+		}
+		n.Directory = dir
+	}
+	r, err := server()
+	if err != nil {
+		return err
+	}
+	var made rest.Schedule
+	if err := r.tell(ctx, http.MethodPost, "/schedules", n, &made); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s\n", made.ScheduleID)
+	if made.NextAt != nil {
+		fmt.Fprintf(p.stderr, "next at %s\n", made.NextAt.Local().Format(time.RFC1123))
+	}
+	return nil
+}
+
+func listSchedules(ctx context.Context, p *program, args []string) error {
+	f := p.flags("schedule ls", "[flags]", "List schedules.", "harness schedule ls", "harness schedule ls --json | jq -r .schedule_id")
+	server := f.server()
+	asJSON := f.Bool("json", false, "one JSON object a line")
+	if err := f.parse(args, 0, 0); err != nil {
+		return err
+	}
+	r, err := server()
+	if err != nil {
+		return err
+	}
+	var list struct{ Schedules []rest.Schedule }
+	if err := r.tell(ctx, http.MethodGet, "/schedules", nil, &list); err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(p.stdout)
+		for _, c := range list.Schedules {
+			if err := enc.Encode(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list.Schedules) == 0 {
+		fmt.Fprintln(p.stderr, "no schedules")
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "SCHEDULE\tWHEN\tZONE\tOVERLAP\tNEXT\tLATEST\tSESSION\tNAME")
+	for _, c := range list.Schedules {
+		next := "never"
+		if c.NextAt != nil {
+			next = c.NextAt.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", clean(c.ScheduleID, harness.MaxID), clean(c.When, 40), clean(c.Zone, 40), clean(c.Overlap, 10), next,
+			cmp.Or(clean(c.LastOutcome, 40), "-"), cmp.Or(clean(string(c.LastSessionID), harness.MaxID), "-"), clean(c.Name, 60))
+	}
+	return table.Flush()
+}
+
+func removeSchedules(ctx context.Context, p *program, args []string) error {
+	f := p.flags("schedule rm", "[flags] SCHEDULE…", "End schedules. Sessions that they have made go on.", "harness schedule rm sch_01…")
+	server := f.server()
+	if err := f.parse(args, 1, -1); err != nil {
+		return err
+	}
+	r, err := server()
+	if err != nil {
+		return err
+	}
+	for _, id := range f.args {
+		if err := r.tell(ctx, http.MethodDelete, "/schedules/"+url.PathEscape(id), nil, nil); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		fmt.Fprintln(p.stdout, id, "removed")
+	}
+	return nil
+}
+
+func runSchedules(ctx context.Context, p *program, args []string) error {
+	f := p.flags("schedule run", "[flags] SCHEDULE", "Make a session of a schedule now, and print its id.", "harness schedule run sch_01…", "harness attach $(harness schedule run sch_01…)")
+	server := f.server()
+	if err := f.parse(args, 1, 1); err != nil {
+		return err
+	}
+	r, err := server()
+	if err != nil {
+		return err
+	}
+	var made struct {
+		SessionID string `json:"session_id"`
+	}
+	if err := r.tell(ctx, http.MethodPost, "/schedules/"+url.PathEscape(f.args[0])+"/run", nil, &made); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, made.SessionID)
+	return nil
+}
+
+// tell makes one request with a JSON body, if there is one, and reads the JSON
+// answer, if one is wanted. A refusal is told in the server's words.
+func (r remote) tell(ctx context.Context, method, path string, body, answer any) error {
+	if _, err := r.parse(); err != nil {
+		return err
+	}
+	var words bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&words).Encode(body); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialFor)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, r.url+path, &words)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode/100 != 2:
+		var p struct{ Detail, Title string }
+		if json.Unmarshal(text, &p) == nil && resp.StatusCode != http.StatusUnauthorized && cmp.Or(p.Detail, p.Title) != "" {
+			return fmt.Errorf("the server says: %s", cmp.Or(p.Detail, p.Title))
+		}
+		return refusal(resp.StatusCode, resp.Status)
+	case answer == nil:
+		return nil
+	}
+	return json.Unmarshal(text, answer)
+}

@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"harness"
+)
+
+type (
+	// NewWebhook is a URL that is to be told what happens.
+	NewWebhook struct {
+		Name   string       `json:"name" rule:"required id"`
+		URL    string       `json:"url" rule:"required max=4096"`
+		On     string       `json:"on,omitempty" rule:"max=200"` // completed, failed, cancelled, expired, paused, needs_approval, with commas; the usual ones if it is left out
+		Kind   harness.Kind `json:"kind,omitempty" rule:"words=chat|background"`
+		Secret string       `json:"secret,omitempty" rule:"max=200"` // one is made if it is left out
+	}
+	// Webhook is one that is told.
+	Webhook struct {
+		Name      string     `json:"name"`
+		URL       string     `json:"url,omitempty"`
+		Command   bool       `json:"command,omitempty"` // it is a command of the server instead
+		On        []string   `json:"on"`
+		Kind      string     `json:"kind,omitempty"`
+		UserID    string     `json:"user_id,omitempty"` // whose sessions; everybody's if it is left out
+		Waiting   int        `json:"waiting"`           // notices that are not delivered yet
+		Removable bool       `json:"removable"`
+		Secret    string     `json:"secret,omitempty"` // only when it is made
+		CreatedAt *time.Time `json:"created_at,omitempty"`
+	}
+	webhookList struct {
+		Webhooks []Webhook `json:"webhooks"`
+	}
+	onWebhook struct {
+		Name string `json:"name" rule:"required id"`
+	}
+)
+
+// Webhooks is who is told, for callers: each sees and changes its own.
+type Webhooks interface {
+	Webhooks(ctx context.Context) ([]Webhook, error)
+	AddWebhook(ctx context.Context, h NewWebhook) (Webhook, error)
+	RemoveWebhook(ctx context.Context, name string) error
+}
+
+func (s *Server) webhooks() (Webhooks, error) {
+	if s.opts.Webhooks == nil {
+		return nil, fmt.Errorf("this server tells nobody: %w", harness.ErrUnsupported)
+	}
+	return s.opts.Webhooks, nil
+}
+
+func (s *Server) listWebhooks(ctx context.Context, _ *none) (webhookList, error) {
+	all, err := s.webhooks()
+	if err != nil {
+		return webhookList{}, err
+	}
+	list, err := all.Webhooks(ctx)
+	if list == nil {
+		list = []Webhook{}
+	}
+	return webhookList{list}, err
+}
+
+func (s *Server) addWebhook(ctx context.Context, _ string, _ *none, b *NewWebhook) (Webhook, error) {
+	all, err := s.webhooks()
+	if err != nil {
+		return Webhook{}, err
+	}
+	return all.AddWebhook(ctx, *b)
+}
+
+func (s *Server) removeWebhook(w http.ResponseWriter, r *http.Request, p *onWebhook, _ *none) error {
+	all, err := s.webhooks()
+	if err == nil {
+		err = all.RemoveWebhook(r.Context(), p.Name)
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
