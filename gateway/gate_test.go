@@ -180,9 +180,9 @@ var scopes = []string{
 // verbsOf states a second time what the verbs of a scope leave.
 var verbsOf = map[string][]string{
 	"read":    {"list", "read", "state", "watch", "rules", "for_other"},
-	"submit":  {"create", "submit", "steer", "cancel", "pause", "resume", "for_other"},
+	"submit":  {"create", "submit", "steer", "cancel", "pause", "resume", "schedule", "for_other"},
 	"approve": {"answer", "trust", "revoke", "for_other"},
-	"manage":  {"configure", "rewind", "remove", "import", "for_other"},
+	"manage":  {"configure", "rewind", "remove", "notify", "import", "for_other"},
 	"inspect": {"inspect", "for_other"},
 }
 
@@ -194,7 +194,7 @@ func left(scope string, a gateway.Action) bool {
 			named, found = true, found || slices.Contains(list, a.String())
 		}
 	}
-	if strings.Contains(scope, ":") && (a == gateway.Import || a == gateway.Inspect) {
+	if strings.Contains(scope, ":") && (a == gateway.Import || a == gateway.Inspect || a == gateway.Notify) {
 		return false
 	}
 	return !named || found

@@ -61,8 +61,13 @@ func (h Hook) Check() error {
 	return nil
 }
 
-// Wants reports whether the hook is told of a notice about a session.
+// Wants reports whether the hook is told of a notice about a session. Of one
+// that does another's task, only what a person must decide is told: the rest is
+// the other's business.
 func (h Hook) Wants(n Notice, s harness.Summary) bool {
+	if s.SpawnedBy != "" && n.Kind != NeedsApproval {
+		return false
+	}
 	on := h.On
 	if len(on) == 0 {
 		on = Usual()

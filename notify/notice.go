@@ -71,10 +71,14 @@ func Of(e harness.Event) (Notice, bool) {
 	case *harness.SessionState:
 		n.Reason = p.Reason
 		switch {
+		case p.MaxRetries != nil: // it says again where the session stands, or is its first word
+			return Notice{}, false
 		case p.Status == harness.Paused:
 			n.Kind = Paused
-		case p.Status == harness.StatusFailed && p.Reason == reasonExpired && e.Turn == "": // else its turn's end says it
+		case p.Status == harness.StatusFailed && p.Reason == reasonExpired:
 			n.Kind = Expired
+		case p.Status == harness.StatusCancelled: // before a turn began
+			n.Kind = Cancelled
 		default:
 			return Notice{}, false
 		}

@@ -75,7 +75,7 @@ func (s *Scheduler) Run(ctx context.Context, id, key string) (harness.SessionID,
 		return "", err
 	}
 	made := harness.KeyedSession("run of schedule "+id, key)
-	if err := s.start(c.behalf(ctx), &c, made); err != nil {
+	if err := s.start(c.behalf(ctx), &c, made, time.Now()); err != nil {
 		return "", err
 	}
 	return made, s.note(id, func(c *Schedule) { c.Last, c.Outcome = made, "started" })

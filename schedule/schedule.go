@@ -48,6 +48,9 @@ type Schedule struct {
 	Model     string       `json:"model,omitempty"`
 	Mode      harness.Mode `json:"permission_mode,omitempty"`
 
+	Retries int           `json:"max_retries,omitempty"`   // of each session
+	Expires time.Duration `json:"expires_after,omitempty"` // counted from its time; 0: it does not expire
+
 	// On whose behalf its sessions are made.
 	User    string              `json:"user_id,omitempty"`
 	Role    harness.CallerRole  `json:"role"`
@@ -77,6 +80,10 @@ func (s *Schedule) Check() error {
 		return fmt.Errorf("overlap %q: not one of skip, queue, replace: %w", s.Overlap, harness.ErrInvalid)
 	case s.Missed != RunOnce && s.Missed != Forget:
 		return fmt.Errorf("missed %q: neither run nor skip: %w", s.Missed, harness.ErrInvalid)
+	case s.Retries < 0 || s.Retries > harness.MaxRetries:
+		return fmt.Errorf("max retries %d: must be 0 to %d: %w", s.Retries, harness.MaxRetries, harness.ErrInvalid)
+	case s.Expires < 0:
+		return fmt.Errorf("expires after %s: %w", s.Expires, harness.ErrInvalid)
 	case len(s.Name) > MaxName:
 		return fmt.Errorf("name: longer than %d bytes: %w", MaxName, harness.ErrInvalid)
 	}

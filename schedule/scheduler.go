@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -223,7 +224,7 @@ func (s *Scheduler) clear(ctx context.Context, c *Schedule) (outcome string, err
 // make makes the session that the schedule is to start. What can never be, is
 // given up; anything else is tried again.
 func (s *Scheduler) make(ctx context.Context, c *Schedule) error {
-	err := s.start(c.behalf(ctx), c, c.session(c.Starts))
+	err := s.start(c.behalf(ctx), c, c.session(c.Starts), c.Starts)
 	if err != nil && passes(err) {
 		return err
 	}
@@ -264,20 +265,23 @@ func (s *Scheduler) works(ctx context.Context, id harness.SessionID) (bool, erro
 	return false, nil
 }
 
-// start makes a session and gives it its prompt; both once, however often.
-func (s *Scheduler) start(ctx context.Context, c *Schedule, id harness.SessionID) error {
-	title := c.Name
-	if title == "" {
-		title = "schedule " + c.ID
+// start makes a session with its prompt; once, however often.
+func (s *Scheduler) start(ctx context.Context, c *Schedule, id harness.SessionID, at time.Time) error {
+	n := harness.NewSession{
+		ID: id, Kind: harness.Background, User: c.User, Title: cmp.Or(c.Name, "schedule "+c.ID), Engine: c.Engine, Directory: c.Directory, Config: c.patch(),
+		Prompt: harness.TextPart(c.Prompt), Actor: "schedule " + c.ID,
 	}
-	_, err := s.k.Create(ctx, harness.NewSession{
-		ID: id, Kind: harness.Background, User: c.User, Title: title, Engine: c.Engine, Directory: c.Directory, Config: c.patch(),
-	})
+	if c.Retries > 0 {
+		n.MaxRetries = &c.Retries
+	}
+	if c.Expires > 0 {
+		n.Expires = at.Add(c.Expires)
+	}
+	_, err := s.k.Create(ctx, n)
 	if err != nil && harness.AsError(err) != harness.ErrExists {
 		return err
 	}
-	_, err = s.k.Do(ctx, id, harness.Submit{Parts: harness.TextPart(c.Prompt), Source: harness.FromTurn, OnBusy: harness.Enqueue, ClientKey: "schedule", Actor: "schedule " + c.ID})
-	return err
+	return nil
 }
 
 // behalf is ctx on behalf of whoever made the schedule.

@@ -203,7 +203,7 @@ func TestACrashAnywhereMakesEachSessionOnce(t *testing.T) {
 		synctest.Wait()
 		clone()
 		r.kill()
-		if len(images) != 5 {
+		if len(images) != 3 {
 			t.Fatalf("%d moments", len(images))
 		}
 		for i, im := range images {

@@ -62,11 +62,14 @@ func addSchedule(ctx context.Context, p *program, args []string) error {
 	f.StringVar(&n.Missed, "missed", "run", "about times while no server ran: run once, or skip (`HOW`)")
 	f.StringVar(&n.Engine, "engine", "", "`ENGINE` of its sessions, one that the server has")
 	f.StringVar(&n.Model, "model", "", "`MODEL` of its sessions")
+	f.Int64Var(&n.MaxRetries, "retries", 0, "how often a session is tried again after an error that may pass, `N`")
+	expires := f.Duration("expires-after", 0, "a session that could not begin or go on so long after its time is given up; 0 is never")
 	mode := f.String("mode", "", "permission `MODE`: normal, accept_edits or full_auto")
 	cwd := f.String("cwd", "", "`DIR` that its sessions work in, on the server (default the server's)")
 	if err := f.parse(args, 2, 2); err != nil {
 		return err
 	}
+	n.ExpiresAfterS = int64(*expires / time.Second)
 	n.When, n.Prompt, n.PermissionMode = f.args[0], f.args[1], harness.Mode(*mode)
 	if *cwd != "" {
 		dir, err := filepath.Abs(*cwd)

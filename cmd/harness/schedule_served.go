@@ -35,7 +35,7 @@ func (s servedSchedules) Schedules(ctx context.Context) (list []rest.Schedule, e
 func asSchedule(c schedule.Schedule) rest.Schedule {
 	v := rest.Schedule{
 		ScheduleID: c.ID, Name: c.Name, When: c.When, Zone: c.Zone, Overlap: string(c.Overlap), Missed: string(c.Missed), Prompt: c.Prompt,
-		Engine: c.Engine, Directory: c.Directory, Model: c.Model, PermissionMode: c.Mode, UserID: c.User, CreatedAt: c.Created,
+		Engine: c.Engine, Directory: c.Directory, Model: c.Model, PermissionMode: c.Mode, MaxRetries: c.Retries, ExpiresAfterS: int64(c.Expires / time.Second), UserID: c.User, CreatedAt: c.Created,
 		LastSessionID: c.Last, LastOutcome: c.Outcome,
 	}
 	if v.Zone == "" {
@@ -60,7 +60,7 @@ func (s servedSchedules) AddSchedule(ctx context.Context, key string, n rest.New
 	c, _ := harness.CallerOf(ctx)
 	made := schedule.Schedule{
 		ID: mint.ID("sch_"), Name: n.Name, When: n.When, Zone: n.Zone, Overlap: schedule.Overlap(n.Overlap), Missed: schedule.Missed(n.Missed), Prompt: n.Prompt,
-		Engine: n.Engine, Directory: n.Directory, Model: n.Model, Mode: n.PermissionMode, User: c.User, Role: c.Role, Scope: c.Scope, Actor: c.Actor(),
+		Engine: n.Engine, Directory: n.Directory, Model: n.Model, Mode: n.PermissionMode, Retries: int(n.MaxRetries), Expires: time.Duration(n.ExpiresAfterS) * time.Second, User: c.User, Role: c.Role, Scope: c.Scope, Actor: c.Actor(),
 	}
 	if key != "" {
 		made.ID = "sch_" + string(harness.KeyedSession("schedule of "+c.Actor(), key))

@@ -22,6 +22,8 @@ type (
 		Directory      string       `json:"directory,omitempty" rule:"max=4096"`
 		Model          string       `json:"model,omitempty" rule:"max=128"`
 		PermissionMode harness.Mode `json:"permission_mode,omitempty" rule:"words=normal|accept_edits|full_auto"`
+		MaxRetries     int64        `json:"max_retries,omitempty" rule:"min=0 max=100"`
+		ExpiresAfterS  int64        `json:"expires_after_s,omitempty" rule:"min=1 max=31622400"` // seconds after its time
 	}
 	// Schedule is one that is followed.
 	Schedule struct {
@@ -36,6 +38,8 @@ type (
 		Directory      string            `json:"directory,omitempty"`
 		Model          string            `json:"model,omitempty"`
 		PermissionMode harness.Mode      `json:"permission_mode,omitempty"`
+		MaxRetries     int               `json:"max_retries,omitempty"`
+		ExpiresAfterS  int64             `json:"expires_after_s,omitempty"`
 		UserID         string            `json:"user_id,omitempty"`
 		CreatedAt      time.Time         `json:"created_at"`
 		NextAt         *time.Time        `json:"next_at"`
