@@ -137,6 +137,9 @@ var thirdParty = map[string]struct{ code, tests []string }{
 
 	"github.com/prometheus/client_golang": {code: []string{"metrics"}},
 
+	"go.opentelemetry.io/proto/slim/otlp": {code: []string{"trace"}},
+	"google.golang.org/protobuf":          {code: []string{"trace"}},
+
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},
 

@@ -8,6 +8,7 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,6 +43,7 @@ type Meter struct {
 	cost     prometheus.Counter
 	tripped  prometheus.Counter
 	notices  *prometheus.CounterVec
+	spent    sync.Map // of open turns: harness.TurnID to the harness.Usage that was told last
 }
 
 // New tells what it counts, and what src has.
@@ -91,11 +93,11 @@ func (m *Meter) Committed(c harness.Commit, took time.Duration, err error) {
 			name = "other"
 		}
 		m.events.WithLabelValues(name).Inc()
-		m.count(e.Payload)
+		m.count(e.Turn, e.Payload)
 	}
 }
 
-func (m *Meter) count(p harness.Payload) {
+func (m *Meter) count(turn harness.TurnID, p harness.Payload) {
 	switch p := p.(type) {
 	case *harness.ApprovalRequired:
 		m.asked.Inc()
@@ -106,14 +108,30 @@ func (m *Meter) count(p harness.Payload) {
 			m.tripped.Inc()
 		}
 	case *harness.TurnEnd:
+		m.spent.Delete(turn)
 		m.turns.WithLabelValues(word(p.Status, harness.TurnCompleted, harness.TurnCancelled, harness.TurnError)).Inc()
 	case *harness.Usage:
-		m.tokens.WithLabelValues("input").Add(float64(max(0, p.InputTokens)))
-		m.tokens.WithLabelValues("output").Add(float64(max(0, p.OutputTokens)))
-		if p.CostUSD != nil && *p.CostUSD > 0 {
-			m.cost.Add(*p.CostUSD)
-		}
+		m.use(turn, p)
 	}
+}
+
+// use counts what a turn has cost since it was last told: what is told is the
+// turn so far.
+func (m *Meter) use(turn harness.TurnID, p *harness.Usage) {
+	var before harness.Usage
+	if last, ok := m.spent.Swap(turn, *p); ok {
+		before = last.(harness.Usage)
+	}
+	m.tokens.WithLabelValues("input").Add(float64(max(0, p.InputTokens-before.InputTokens)))
+	m.tokens.WithLabelValues("output").Add(float64(max(0, p.OutputTokens-before.OutputTokens)))
+	if p.CostUSD == nil {
+		return
+	}
+	cost := *p.CostUSD
+	if before.CostUSD != nil {
+		cost -= *before.CostUSD
+	}
+	m.cost.Add(max(0, cost))
 }
 
 // word is s if it is one of those that are known: labels come from a fixed set.

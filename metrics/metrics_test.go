@@ -40,7 +40,7 @@ func TestWhatHappensIsCountedWithoutNamingAnybody(t *testing.T) {
 	m.Committed(commit(&harness.Token{Text: "canary"}, &harness.Unknown{Name: "canary", Raw: []byte("{}")}, &harness.TurnEnd{Status: "completed"}, &harness.TurnEnd{Status: "canary"},
 		&harness.ApprovalRequired{}, &harness.ApprovalApplied{Decision: harness.Allow, Source: harness.ByUser, Actor: "canary"},
 		&harness.PolicyDecision{Source: "health"}, &harness.PolicyDecision{Source: "policy"},
-		&harness.Usage{InputTokens: 10, OutputTokens: 20, CostUSD: new(0.5)}), time.Millisecond, nil)
+		&harness.Usage{InputTokens: 4, OutputTokens: 5, CostUSD: new(0.25)}, &harness.Usage{InputTokens: 10, OutputTokens: 20, CostUSD: new(0.5)}), time.Millisecond, nil) // of the turn so far
 	m.Committed(commit(), 0, errors.New("canary"))
 	m.Told("webhook", "delivered")
 	m.Told("canary", "canary")

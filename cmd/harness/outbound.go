@@ -11,6 +11,7 @@ import (
 	"harness/gateway"
 	"harness/notify"
 	"harness/schedule"
+	"harness/trace"
 )
 
 // outbound are the flags that say who is told what happens.
@@ -18,14 +19,21 @@ type outbound struct {
 	p                 *program
 	file, url, secret *string
 	private           *bool
+
+	collector, key *string
+	content        *bool
 }
 
 func (f *flags) outbound() *outbound {
 	return &outbound{
-		p:       f.p,
-		file:    f.String("notify", "", "`FILE` with webhooks and commands that are told what happens: harness.yaml with a key notify"),
-		url:     f.String("webhook", "", "`URL` that is told of what is completed, failed, expired, or needs approval"),
-		secret:  f.String("webhook-secret", "", "where the secret that signs it is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
+		p:         f.p,
+		file:      f.String("notify", "", "`FILE` with webhooks and commands that are told what happens: harness.yaml with a key notify"),
+		url:       f.String("webhook", "", "`URL` that is told of what is completed, failed, expired, or needs approval"),
+		secret:    f.String("webhook-secret", "", "where the secret that signs it is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
+		collector: f.String("otel", "", "`URL` of an OpenTelemetry collector that is told of turns, model calls and tools, by OTLP over HTTP"),
+		key:       f.String("otel-header", "", "where a header of those requests is, NAME: VALUE (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
+		content:   f.Bool("otel-content", false, "prompts, answers, arguments and results go there, too"),
+
 		private: f.Bool("webhook-private", false, "webhooks of --webhook and of callers may be at addresses that are not public"),
 	}
 }
@@ -69,6 +77,33 @@ func (o *outbound) commandEnv() (env []string) {
 	return env
 }
 
+// tracer tells a collector about turns, if one is named.
+func (o *outbound) tracer(ctx context.Context, s *surface) (*trace.Tracer, error) {
+	if o == nil || *o.collector == "" {
+		return nil, nil
+	}
+	opts := &trace.Options{Log: s.log, Version: release, Content: *o.content}
+	if *o.key != "" {
+		line, err := o.p.secret(ctx, *o.key)
+		name, value, ok := strings.Cut(line, ":")
+		if value = strings.TrimSpace(value); err == nil && (!ok || value == "") {
+			err = fmt.Errorf("want NAME: VALUE: %w", harness.ErrInvalid)
+		}
+		if err == nil {
+			err = s.secrets.Add(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--otel-header: %w", err)
+		}
+		opts.Headers = map[string]string{strings.TrimSpace(name): value}
+	}
+	t, err := trace.Open(s.k, *o.collector, opts)
+	if err != nil {
+		return nil, fmt.Errorf("--otel: %w", err)
+	}
+	return t, nil
+}
+
 // openOutbound opens what works without a client: who is told what happens, and
 // what happens by the clock. Both hear of every commit.
 func (s *surface) openOutbound(gate *gateway.Gate, dir string) error {
@@ -92,6 +127,14 @@ func (s *surface) openOutbound(gate *gateway.Gate, dir string) error {
 	}
 	s.closers = append(s.closers, s.notifier.Close)
 	s.k.OnCommit(s.notifier.Committed)
+	tracer, err := s.outbound.tracer(context.Background(), s)
+	if err != nil {
+		return err
+	}
+	if tracer != nil {
+		s.closers = append(s.closers, tracer.Close)
+		s.k.OnCommit(tracer.Committed)
+	}
 	if len(hooks) > 0 {
 		names := make([]string, 0, len(hooks))
 		for _, h := range hooks {
