@@ -9,6 +9,16 @@ import (
 	"strings"
 )
 
+// The types of artifacts, in S3's words.
+const (
+	ArtifactTaskGraph   = "task_graph"
+	ArtifactWorkspace   = "workspace"
+	ArtifactRunRecord   = "run_record"
+	ArtifactFinalOutput = "final_output"
+	ArtifactToolOutput  = "tool_output"
+	ArtifactDiff        = "diff"
+)
+
 // ArtifactPrefix begins the ids of artifacts that have content.
 const ArtifactPrefix = "art_"
 

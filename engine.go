@@ -22,6 +22,7 @@ type Engine interface {
 type Turn struct {
 	Session   SessionID
 	ID        TurnID
+	Kind      Kind // of the session
 	Attempt   int
 	Parts     []Part
 	Fresh     bool   // without the conversation so far

@@ -65,7 +65,7 @@ func (m *machine) turn() harness.Turn {
 		ref = ""
 	}
 	return harness.Turn{
-		Session: m.state.Session, ID: t.ID, Attempt: t.Attempt, Parts: t.Prompt.Parts, Fresh: t.Fresh,
+		Session: m.state.Session, ID: t.ID, Kind: m.state.Kind, Attempt: t.Attempt, Parts: t.Prompt.Parts, Fresh: t.Fresh,
 		Directory: m.state.Directory, Ref: ref, Config: m.state.Config, Began: t.Began,
 	}
 }

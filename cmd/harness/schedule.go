@@ -33,28 +33,12 @@ Usage:
 WHEN is cron's five fields, @hourly, @daily, @weekly, @monthly, or every and a duration.
 ` + "`harness schedule VERB --help` tells more.\n"
 
-// server is the flag that names a running server; without it, the one of the
-// data directory is meant.
-func (f *flags) server() func() (remote, error) {
-	connect := f.String("connect", "", "`URL` of the server (default the one that runs on the data directory)")
-	return func() (remote, error) {
-		if *connect != "" {
-			return f.p.remote(*connect)
-		}
-		r, ok := f.p.nearby()
-		if !ok {
-			return remote{}, fmt.Errorf("no server runs on the data directory; start one with harness serve, or name one with --connect: %w", harness.ErrUnavailable)
-		}
-		return r, nil
-	}
-}
-
 func addSchedule(ctx context.Context, p *program, args []string) error {
 	f := p.flags("schedule add", "[flags] WHEN PROMPT", "Have a background session made at each time.\n"+
 		"WHEN is cron's five fields (minute, hour, day, month, weekday), @hourly, @daily, @weekly, @monthly, or every and a duration.",
 		"harness schedule add '0 9 * * mon-fri' --zone Europe/Berlin 'Look at new issues'",
 		"harness schedule add 'every 30m' --overlap replace --cwd ~/project 'Run the tests and tell what fails'")
-	server := f.server()
+	connect := f.server()
 	var n rest.NewSchedule
 	f.StringVar(&n.Name, "name", "", "`NAME` of the schedule, which its sessions have as their title")
 	f.StringVar(&n.Zone, "zone", "", "time `ZONE` whose clock the fields are read on, such as Europe/Berlin (default UTC)")
@@ -78,7 +62,7 @@ func addSchedule(ctx context.Context, p *program, args []string) error {
 		}
 		n.Directory = dir
 	}
-	r, err := server()
+	r, err := p.serverAt(*connect)
 	if err != nil {
 		return err
 	}
@@ -95,12 +79,12 @@ func addSchedule(ctx context.Context, p *program, args []string) error {
 
 func listSchedules(ctx context.Context, p *program, args []string) error {
 	f := p.flags("schedule ls", "[flags]", "List schedules.", "harness schedule ls", "harness schedule ls --json | jq -r .schedule_id")
-	server := f.server()
+	connect := f.server()
 	asJSON := f.Bool("json", false, "one JSON object a line")
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
-	r, err := server()
+	r, err := p.serverAt(*connect)
 	if err != nil {
 		return err
 	}
@@ -136,11 +120,11 @@ func listSchedules(ctx context.Context, p *program, args []string) error {
 
 func removeSchedules(ctx context.Context, p *program, args []string) error {
 	f := p.flags("schedule rm", "[flags] SCHEDULE…", "End schedules. Sessions that they have made go on.", "harness schedule rm sch_01…")
-	server := f.server()
+	connect := f.server()
 	if err := f.parse(args, 1, -1); err != nil {
 		return err
 	}
-	r, err := server()
+	r, err := p.serverAt(*connect)
 	if err != nil {
 		return err
 	}
@@ -155,11 +139,11 @@ func removeSchedules(ctx context.Context, p *program, args []string) error {
 
 func runSchedules(ctx context.Context, p *program, args []string) error {
 	f := p.flags("schedule run", "[flags] SCHEDULE", "Make a session of a schedule now, and print its id.", "harness schedule run sch_01…", "harness attach $(harness schedule run sch_01…)")
-	server := f.server()
+	connect := f.server()
 	if err := f.parse(args, 1, 1); err != nil {
 		return err
 	}
-	r, err := server()
+	r, err := p.serverAt(*connect)
 	if err != nil {
 		return err
 	}

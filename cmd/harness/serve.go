@@ -15,6 +15,7 @@ import (
 	"harness/engine/script"
 	"harness/gateway"
 	"harness/kernel"
+	"harness/record"
 )
 
 // serve is the server, from the first flag to the last goroutine.
@@ -94,7 +95,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	all := map[string]harness.Engine{name: eng}
+	all := map[string]harness.Engine{name: record.Engine(eng, keep.recorded(eng, name, log))}
 	nodes, err := among(store, name, *lease, log)
 	if err != nil {
 		return err

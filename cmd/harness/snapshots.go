@@ -10,6 +10,7 @@ import (
 
 	"harness"
 	remoteengine "harness/engine/remote"
+	"harness/record"
 	"harness/workspace"
 )
 
@@ -77,6 +78,16 @@ func (k *keeper) filesOf(eng harness.Engine, name string) func(string) (harness.
 		return e.Files
 	}
 	return k.files()
+}
+
+// recorded is what turns can leave behind: also what they changed, where their
+// files are here.
+func (k *keeper) recorded(eng harness.Engine, name string, log *slog.Logger) *record.Options {
+	o := &record.Options{Log: log}
+	if _, elsewhere := eng.(*remoteengine.Engine); k.trees != nil && (!elsewhere || name != elsewhereKind) {
+		o.Diff = k.trees.Diff
+	}
+	return o
 }
 
 func (k *keeper) close() {

@@ -77,7 +77,7 @@ func (r *turn) keepLong(ctx context.Context, j *job, text string) (short, artifa
 		panic("native: " + err.Error())
 	}
 	where := "the rest was not kept"
-	a := harness.NewArtifact(r.t.Session, "tool_output", "output of "+j.name, []byte(text))
+	a := harness.NewArtifact(r.t.Session, harness.ArtifactToolOutput, "output of "+j.name, []byte(text))
 	a.Metadata = about
 	switch err := r.h.Emit(ctx, a); {
 	case err == nil:

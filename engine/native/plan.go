@@ -92,7 +92,7 @@ func (r *turn) progress(ctx context.Context, before, now []step) error {
 	}
 	same := slices.EqualFunc(before, now, func(a, b step) bool { return a.ID == b.ID && a.Title == b.Title && slices.Equal(a.After, b.After) })
 	if !same {
-		a := harness.NewArtifact(r.t.Session, "task_graph", fmt.Sprintf("plan of %d steps", len(now)), graph)
+		a := harness.NewArtifact(r.t.Session, harness.ArtifactTaskGraph, fmt.Sprintf("plan of %d steps", len(now)), graph)
 		a.Metadata = graph
 		err := r.h.Emit(ctx, a)
 		if unsupported(err) { // nothing keeps it out of line: the event itself has it

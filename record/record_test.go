@@ -1,0 +1,189 @@
+package record_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"harness"
+	"harness/artifact"
+	"harness/engine/enginetest"
+	"harness/engine/script"
+	"harness/kernel"
+	"harness/record"
+	"harness/store/memory"
+	"harness/workspace"
+)
+
+// worker is a script that also changes a file, as an agent would.
+type worker struct {
+	harness.Engine
+	file string
+}
+
+func (w worker) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
+	if w.file != "" {
+		if err := os.WriteFile(w.file, []byte("new\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return w.Engine.Run(ctx, t, h)
+}
+
+// Abilities lack asking: files are kept before it begins.
+func (w worker) Abilities() harness.Abilities {
+	a := w.Engine.Abilities()
+	a.Approve = false
+	return a
+}
+
+type made struct {
+	t     testing.TB
+	k     *kernel.Kernel
+	id    harness.SessionID
+	shelf *artifact.Shelf
+	found map[string]string // by type
+	order []string
+}
+
+func run(t testing.TB, kind harness.Kind, src string, opts *kernel.Options) *made {
+	t.Helper()
+	parsed, err := script.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	trees := workspace.NewTrees(t.TempDir(), nil)
+	m := &made{t: t, found: map[string]string{}}
+	if m.shelf, err = artifact.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	opts.Engine, opts.Directory, opts.Files = "e", dir, trees.Of
+	if opts.Shelf == nil {
+		opts.Shelf = m.shelf
+	}
+	e := record.Engine(worker{script.New(parsed, nil), filepath.Join(dir, "file")}, &record.Options{Diff: trees.Diff})
+	m.k = kernel.New(memory.New(), map[string]harness.Engine{"e": e}, opts)
+	t.Cleanup(func() { m.k.Close() })
+	n := harness.NewSession{Kind: kind}
+	if kind == harness.Background {
+		n.Prompt = harness.TextPart("go")
+	}
+	m.id, err = m.k.Create(t.Context(), n)
+	if err == nil && kind != harness.Background {
+		_, err = m.k.Do(t.Context(), m.id, harness.Submit{Parts: harness.TextPart("go")})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for up, err := range m.k.Watch(t.Context(), m.id, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(up.Events, func(e harness.Event) bool { _, ok := e.Payload.(*harness.TurnEnd); return ok }) || up.State != nil && up.State.Turns > 0 && up.State.Turn == nil {
+			break
+		}
+	}
+	st, err := m.k.At(t.Context(), m.id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range st.Trail().Artifacts {
+		m.order = append(m.order, a.Payload.ArtifactType)
+		m.found[a.Payload.ArtifactType] = m.content(a.Payload.ArtifactID)
+	}
+	return m
+}
+
+func (m *made) content(id string) string {
+	m.t.Helper()
+	f, err := m.shelf.Open(m.t.Context(), id)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestABackgroundSessionLeavesItsArtifacts(t *testing.T) {
+	t.Parallel()
+	m := run(t, harness.Background, "say \"I look. \"\ncall bash {\"command\":\"ls\"} => ok\nsay \"All \"\nsay done.\nusage 10 5 0.5\n", &kernel.Options{})
+	if want := []string{"workspace", "final_output", "diff", "run_record"}; !slices.Equal(m.order, want) {
+		t.Fatalf("%q, want %q", m.order, want)
+	}
+	if got := m.found["final_output"]; got != "All done." {
+		t.Errorf("final output %q", got)
+	}
+	if got := m.found["diff"]; got != "diff --git a/file b/file\n--- /dev/null\n+++ b/file\n@@ -0,0 +1 @@\n+new\n" {
+		t.Errorf("diff %q", got)
+	}
+	var r struct {
+		Status    string
+		Attempt   int
+		ToolCalls map[string]int `json:"tool_calls"`
+		Input     int64          `json:"input_tokens"`
+	}
+	if err := json.Unmarshal([]byte(m.found["run_record"]), &r); err != nil || r.Status != "completed" || r.Attempt != 1 || r.ToolCalls["bash"] != 1 || r.Input != 10 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if !strings.Contains(m.found["workspace"], `"directory"`) {
+		t.Error(m.found["workspace"])
+	}
+	// They go with their session.
+	st, err := m.k.At(t.Context(), m.id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.k.Remove(t.Context(), m.id); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range st.Trail().Artifacts {
+		if _, err := m.shelf.Open(t.Context(), a.Payload.ArtifactID); !errors.Is(err, harness.ErrNotFound) {
+			t.Errorf("%s is left: %v", a.Payload.ArtifactType, err)
+		}
+	}
+}
+
+func TestAFailedRunLeavesARecordAndNoOutput(t *testing.T) {
+	t.Parallel()
+	m := run(t, harness.Background, "say hello\nfail no luck\n", &kernel.Options{})
+	if want := []string{"workspace", "run_record"}; !slices.Equal(m.order, want) || !strings.Contains(m.found["run_record"], `"status": "error"`) {
+		t.Errorf("%q: %s", m.order, m.found["run_record"])
+	}
+}
+
+func TestAChatLeavesNone(t *testing.T) {
+	t.Parallel()
+	if m := run(t, harness.Chat, "say hello\n", &kernel.Options{}); len(m.order) > 0 {
+		t.Errorf("%q", m.order)
+	}
+}
+
+// What holds for an engine holds for one that is recorded.
+func TestARecordedEngineIsAnEngine(t *testing.T) {
+	t.Parallel()
+	parsed, err := script.Parse("say hi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := record.Engine(script.New(parsed, nil), nil)
+	h := enginetest.NewHost("ses_1")
+	turn := h.Begin("go")
+	turn.Kind = harness.Background
+	if err := e.Run(t.Context(), turn, h); err != nil {
+		t.Error(err)
+	}
+	if _, ok := e.(harness.Survivor); ok {
+		t.Error("it claims a power that it does not have")
+	}
+}
