@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"harness/internal/strict"
 )
@@ -55,9 +57,12 @@ func look(directory, tool string, input json.RawMessage) *call {
 		c.unread("its arguments are no object")
 		return c
 	}
-	members := make(map[string]json.RawMessage, len(spelled))
-	for name, raw := range spelled { // no two differ only in case
-		members[strings.ToLower(name)] = raw
+	members := spelled
+	for name := range spelled {
+		if name != strings.ToLower(name) { // no two differ only in case
+			members = lowered(spelled)
+			break
+		}
 	}
 	at := place{sure: true, inside: true}
 	for _, name := range placeMembers {
@@ -97,6 +102,14 @@ func look(directory, tool string, input json.RawMessage) *call {
 		c.line(lines[0], at)
 	}
 	return c
+}
+
+func lowered(spelled map[string]json.RawMessage) map[string]json.RawMessage {
+	members := make(map[string]json.RawMessage, len(spelled))
+	for name, raw := range spelled {
+		members[strings.ToLower(name)] = raw
+	}
+	return members
 }
 
 // unread says that the call's command cannot be told.
@@ -172,6 +185,9 @@ func (c *call) patch(text string) {
 // text is a JSON string, or "\x00" for anything else, which nothing matches.
 func text(raw json.RawMessage) string {
 	var s string
+	if n := len(raw); n > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) { // most are plain
+		return string(raw[1 : n-1])
+	}
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return "\x00"
 	}

@@ -37,21 +37,24 @@ func (c *call) filesOf(part *command) []place {
 	if part == nil {
 		return c.paths
 	}
+	if part.read { // every rule asks
+		return part.named
+	}
 	files := slices.Clone(part.files)
 	for i, w := range part.argv {
 		if i == 0 || !w.sure && !w.glob {
 			continue
 		}
-		names := []string{w.text}
-		if _, value, ok := strings.Cut(w.text, "="); ok {
-			names = append(names, value)
+		if f := c.place(w.text); f.sure {
+			files = append(files, f)
 		}
-		for _, name := range names {
-			if f := c.place(name); f.sure {
+		if _, value, ok := strings.Cut(w.text, "="); ok {
+			if f := c.place(value); f.sure {
 				files = append(files, f)
 			}
 		}
 	}
+	part.read, part.named = true, files
 	return files
 }
 

@@ -43,13 +43,16 @@ func (c *call) placeFrom(at place, name string) place {
 		p.abs = path.Clean(name)
 	case c.directory == "":
 		return place{}
+	case at.rel == "" && c.directory != "/" && name != "." && name != ".." && !strings.Contains(name, "/"): // most names are so plain
+		p.abs = c.directory + "/" + name
 	default:
 		p.abs = path.Join(c.directory, at.rel, name)
 	}
-	if p.abs == c.directory {
+	switch base := strings.TrimSuffix(c.directory, "/"); {
+	case p.abs == c.directory:
 		p.inside = true
-	} else if rel, ok := strings.CutPrefix(p.abs, strings.TrimSuffix(c.directory, "/")+"/"); ok && c.directory != "" {
-		p.rel, p.inside = rel, true
+	case c.directory != "" && len(p.abs) > len(base) && p.abs[len(base)] == '/' && p.abs[:len(base)] == base:
+		p.rel, p.inside = p.abs[len(base)+1:], true
 	}
 	return p
 }

@@ -19,6 +19,9 @@ type command struct {
 	names  []string // how they were written
 	opaque string   // why no rule about commands can allow it; "" if one can
 	hidden bool     // it runs something that cannot be read
+
+	named []place // see filesOf, which has found them if read is set
+	read  bool
 }
 
 // name is the program; "" if there is none, or nobody can tell.
