@@ -61,6 +61,9 @@ func (s *State) applyCourse(e Event, p *SessionState) {
 	if p.Status == "" {
 		return
 	}
+	if p.Status == Recovering && s.Turn != nil {
+		s.Turn.Failed = true
+	}
 	c.Queued, c.Retry, c.Ended = time.Time{}, time.Time{}, time.Time{}
 	setp(&c.Queued, p.QueuedAt)
 	setp(&c.Retry, p.RetryAt)

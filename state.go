@@ -109,8 +109,9 @@ type ActiveTurn struct {
 	Steers     int        `json:"steers,omitempty"`  // how often people spoke to it
 	Steered    bool       `json:"steered,omitempty"` // output from here on goes to a new message
 	Started    time.Time  `json:"started"`
-	Began      Seq        `json:"began,omitempty"` // where the turn's first turn_start is
-	Tries      int        `json:"tries,omitempty"` // attempts that count: not those that continue one
+	Began      Seq        `json:"began,omitempty"`  // where the turn's first turn_start is
+	Tries      int        `json:"tries,omitempty"`  // attempts that count: not those that continue one
+	Failed     bool       `json:"failed,omitempty"` // the last one did, so the next is another try
 	Queued     time.Time  `json:"queued_at,omitzero"`
 
 	Marked   string    `json:"marked,omitempty"`   // the status of the snapshot before it changed files; empty if it has not

@@ -29,7 +29,7 @@ func (m *machine) called(now time.Time, r *ready, in called) {
 	case m.state.Turn == nil:
 		m.begin(now, harness.TurnID(m.newID(harness.TurnPrefix)), 1, m.state.Queue[0].Fresh, false)
 	default:
-		m.again(now, m.state.Status == harness.Queued)
+		m.again(now, !m.state.Turn.Failed)
 	}
 	m.when(r, m.state.Seq, reply{to: in.from, err: err})
 }

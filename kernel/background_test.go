@@ -190,6 +190,24 @@ func TestAPauseComesBetweenCalls(t *testing.T) {
 	})
 }
 
+// A pause between two tries gives nobody another one.
+func TestAPauseBetweenTriesIsNoWayAroundTheirNumber(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tries := 0
+		r := with(t, &kernel.Options{Backoff: time.Minute}, func(*attempt) error { tries++; return harness.ErrRetry })
+		j := r.job("ses_bg", "u", "go", 2)
+		for range 2 {
+			j.until("a failure", func(st *harness.State) bool { return st.Status == harness.Recovering })
+			j.do(harness.Pause{})
+			j.do(harness.Resume{})
+			synctest.Wait()
+		}
+		if st := j.over(); st.Status != harness.StatusFailed || tries != 3 || st.Course.Attempts != 3 {
+			t.Errorf("%s after %d tries, %d counted", st.Status, tries, st.Course.Attempts)
+		}
+	})
+}
+
 // A turn that the health policy held goes on without using up its retries.
 func TestAHeldTurnsNextAttemptIsNoOtherTry(t *testing.T) {
 	bubble(t, func(t *testing.T) {

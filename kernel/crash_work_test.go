@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -90,7 +91,7 @@ func (r *rig) outcome() string {
 		}
 	}
 	st := r.state()
-	if cut > 1 || asked != decided || st.Turn != nil || len(st.Queue)+len(st.Pending) > 0 || st.Course.Ended.IsZero() || !st.Course.Queued.IsZero() {
+	if cut > 2 || asked != decided || st.Turn != nil || len(st.Queue)+len(st.Pending) > 0 || st.Course.Ended.IsZero() || !st.Course.Queued.IsZero() {
 		r.t.Errorf("something is left open: %d cut, %d of %d decided\n%s", cut, decided, asked, r.story())
 	}
 	return fmt.Sprintf("%s %q", st.Status, last)
@@ -112,46 +113,65 @@ func (r *rig) play() string {
 	return told + "; " + b.outcome()
 }
 
+// recorded is a rig on st that keeps what a crash behind each of its commits
+// would leave.
+func recorded(t testing.TB, st *memory.Store) (r *rig, left func() []*memory.Store) {
+	r = &rig{t: t, mem: st, id: "ses_job"}
+	var mu sync.Mutex
+	var after []*memory.Store
+	r.boot(faulty.Wrap(st, func(op faulty.Op) faulty.Fault {
+		if op.Method == faulty.Append {
+			mu.Lock()
+			after = append(after, st.Clone())
+			mu.Unlock()
+		}
+		return faulty.Fault{}
+	}), job, &kernel.Options{Window: -1})
+	return r, func() []*memory.Store {
+		mu.Lock()
+		defer mu.Unlock()
+		return after
+	}
+}
+
 // A crash behind every commit of a background run with retries, an approval, a
 // pause and a branch: afterwards everything comes to the same end, no call has
-// two outcomes, and no more than one try is used up.
+// two outcomes, and no more than one try is used up. With LONG=1, a second crash
+// behind every commit of what follows the first.
 func TestACrashAtEveryBoundaryOfABackgroundRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		opts := &kernel.Options{Window: -1}
-		r := &rig{t: t, mem: memory.New()}
-		var mu sync.Mutex
-		var after []*memory.Store
-		r.boot(faulty.Wrap(r.mem, func(op faulty.Op) faulty.Fault {
-			if op.Method == faulty.Append {
-				mu.Lock()
-				after = append(after, r.mem.Clone())
-				mu.Unlock()
-			}
-			return faulty.Fault{}
-		}), job, opts)
-		r.id = r.create(harness.NewSession{ID: "ses_job", Kind: harness.Background, User: "u", Prompt: harness.TextPart("go"), MaxRetries: new(3)})
-		want := r.play()
-		if want != `completed "done"; completed "done"` {
-			t.Fatalf("without a crash: %s\n%s", want, r.story())
+		r, left := recorded(t, memory.New())
+		r.create(harness.NewSession{ID: r.id, Kind: harness.Background, User: "u", Prompt: harness.TextPart("go"), MaxRetries: new(3)})
+		const want = `completed "done"; completed "done"`
+		if got := r.play(); got != want {
+			t.Fatalf("without a crash: %s\n%s", got, r.story())
 		}
 		r.k.Close()
-		t.Logf("%d boundaries", len(after))
-		for i, st := range after {
-			if i == 0 {
-				continue // before there is a session
-			}
-			c := &rig{t: t, mem: st, id: r.id}
-			c.boot(st, job, opts)
+		runs := 0
+		var crash func(st *memory.Store, crashes, depth int)
+		crash = func(st *memory.Store, crashes, depth int) {
+			runs++
+			c, left := recorded(t, st)
 			if _, err := c.k.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.play(); got != want {
-				t.Errorf("a crash behind commit %d of %d: %s, want %s\n%s", i, len(after), got, want, c.story())
-			}
-			if n := c.state().Course.Attempts; n > 3 {
-				t.Errorf("a crash behind commit %d: %d attempts", i, n)
+			if got := c.play(); got != want || c.state().Course.Attempts > 2+crashes {
+				t.Fatalf("after %d crashes: %s, %d attempts\n%s", crashes, got, c.state().Course.Attempts, c.story())
 			}
 			c.k.Close()
+			if depth > 0 {
+				for _, st := range left() {
+					crash(st, crashes+1, depth-1)
+				}
+			}
 		}
+		depth := 0
+		if os.Getenv("LONG") != "" {
+			depth = 1
+		}
+		for _, st := range left()[1:] { // the first is before there is a session
+			crash(st, 1, depth)
+		}
+		t.Logf("%d runs after a crash", runs)
 	})
 }

@@ -54,12 +54,20 @@ func (w *world) checkWork() {
 	}
 	st := new(harness.State)
 	tries := map[harness.TurnID]int{}
+	failed := false
 	for _, e := range w.log {
 		st.Apply(e)
+		if p, ok := e.Payload.(*harness.SessionState); ok && p.Status == harness.Recovering {
+			failed = true
+		}
 		p, ok := e.Payload.(*harness.TurnStart)
 		if !ok {
 			continue
 		}
+		if p.Attempt > 1 && p.Continues == failed {
+			w.failf("event %d: attempt %d of turn %s continues: %v, though the last failed: %v", e.Seq, p.Attempt, p.TurnID, p.Continues, failed)
+		}
+		failed = false
 		if !p.Continues {
 			tries[p.TurnID]++
 		}
