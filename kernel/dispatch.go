@@ -42,9 +42,10 @@ func (d *dispatcher) see(r harness.Summary) {
 		return
 	}
 	d.mu.Lock()
-	d.line.see(r)
-	d.serve()
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	if d.line.see(r) {
+		d.serve()
+	}
 }
 
 // change does something with the line and looks who goes next.

@@ -67,14 +67,19 @@ func newLine(slots int) *line {
 	return &line{slots: slots, places: map[harness.SessionID]*place{}, users: map[string]*customer{}, past: map[string]time.Time{}}
 }
 
-// see takes note of a session's row.
-func (l *line) see(r harness.Summary) {
+// see takes note of a session's row, and reports whether that changes anything
+// for others: most rows are of sessions that run, and go on running.
+func (l *line) see(r harness.Summary) bool {
 	if r.Kind != harness.Background || r.SpawnedBy != "" {
-		return
+		return false
 	}
 	old := l.places[r.Session]
-	if old != nil && r.Seq < old.seq {
-		return
+	switch {
+	case old != nil && r.Seq < old.seq:
+		return false
+	case old != nil && old.state == runs && r.Status == harness.Running && r.Queued.IsZero():
+		old.seq = r.Seq
+		return false
 	}
 	p := &place{id: r.Session, user: r.User, seq: r.Seq, queued: r.Queued, notYet: r.Retry, expires: r.Expires}
 	if old != nil {
@@ -94,6 +99,7 @@ func (l *line) see(r harness.Summary) {
 		p = nil
 	}
 	l.put(old, p)
+	return true
 }
 
 // put replaces a place; either may be nil.
