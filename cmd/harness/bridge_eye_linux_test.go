@@ -38,7 +38,7 @@ func (p *process) eye(t *testing.T, protocol, id string) eye {
 	t.Helper()
 	switch protocol {
 	case "ws":
-		return &wsEye{v: p.view("?sessionId=" + id)}
+		return &wsEye{v: p.view("?hb=1&sessionId=" + id)}
 	case "rpc":
 		s := p.speaker(t)
 		if _, err := fmt.Fprintf(s.conn, `{"jsonrpc":"2.0","id":1,"method":"thread.subscribe","params":{"threadId":%q,"after":0}}`+"\n", id); err != nil {
@@ -51,10 +51,11 @@ func (p *process) eye(t *testing.T, protocol, id string) eye {
 	return &sseEye{body: body, r: bufio.NewReader(body)}
 }
 
-// see waits until the session looks as wanted.
+// see waits until the session looks as wanted. Agents need seconds to start, and
+// many on a busy machine.
 func see(t *testing.T, e eye, what string, cond func(*known) bool) *known {
 	t.Helper()
-	late := time.AfterFunc(2*patience, e.close)
+	late := time.AfterFunc(5*patience, e.close)
 	defer late.Stop()
 	for !cond(e.now()) {
 		if err := e.next(); err != nil {
