@@ -1,7 +1,7 @@
 // What an update costs, in CPU time, beside assistant-stream's own reducer on
 // the same frames in the same run. Prints one line of JSON.
 import { GorpStreamAccumulator } from "../node_modules/assistant-stream/dist/core/gorp/GorpStreamAccumulator.js";
-import { applyBatch } from "../src/apply.js";
+import { applyBatch, lastMessages } from "../src/apply.js";
 import { toThreadMessages } from "../src/convert.js";
 import type { DeltaMessage, HarnessState } from "../src/protocol.gen.js";
 import { session } from "./session.js";
@@ -41,14 +41,14 @@ for (const messages of [200, 2_000, 10_000]) {
     let mine = start;
     const apply = cost(() => {
       mine = applyBatch(mine, parsed.operations);
-      if (mine.messages[messages]!.content.length > 100_000) mine = start;
+      if (lastMessages(mine, 1)[0]!.content.length > 100_000) mine = start;
     });
     let whole = start;
     toThreadMessages(whole);
     const update = cost(() => {
       whole = applyBatch(whole, (JSON.parse(text) as DeltaMessage).operations);
       toThreadMessages(whole, 50);
-      if (whole.messages[messages]!.content.length > 4_000) whole = start;
+      if (lastMessages(whole, 1)[0]!.content.length > 4_000) whole = start;
     });
     let theirs = new GorpStreamAccumulator(start as never);
     const reducer = cost(() => {

@@ -1,3 +1,4 @@
+import { lastMessages } from "./apply.js";
 import type { HarnessMessage, HarnessState, HarnessToolCall, PendingApproval } from "./protocol.gen.js";
 
 /*
@@ -113,15 +114,11 @@ const nobody: readonly PendingApproval[] = [];
  * A message that did not change is the same object as before.
  */
 export function toThreadMessages(state: HarnessState, window = Infinity): ConvertedMessage[] {
-  const { messages } = state;
-  const first = Math.max(0, messages.length - window);
-  const list = new Array<ConvertedMessage>(messages.length - first);
-  for (let i = first; i < messages.length; i++) {
-    const m = messages[i]!;
+  const messages = window === Infinity ? state.messages : lastMessages(state, window);
+  return messages.map((m, i) => {
     const error = m.status === "error" && i === messages.length - 1 && state.error ? state.error : undefined;
-    list[i - first] = toThreadMessage(m, askedIn(m, state.pendingApprovals), error);
-  }
-  return list;
+    return toThreadMessage(m, askedIn(m, state.pendingApprovals), error);
+  });
 }
 
 /** toThreadMessage converts one message, with the questions about its calls that wait. */

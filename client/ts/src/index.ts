@@ -1,4 +1,4 @@
-export { ApplyError, applyBatch, Draft } from "./apply.js";
+export { ApplyError, applyBatch, Draft, lastMessages } from "./apply.js";
 export type { Backoff } from "./backoff.js";
 export { HarnessClient } from "./client.js";
 export * from "./convert.js";
