@@ -49,10 +49,12 @@ func screens(asking, done string) []screen {
 	}
 }
 
-// TestEveryScreenInBothThemes visits everything, and keeps what it looks like.
+// TestEveryScreenInBothThemes visits everything, asks whether it is accessible,
+// and keeps what it looks like.
 func TestEveryScreenInBothThemes(t *testing.T) {
 	t.Parallel()
 	h, asking, done := crowded(t)
+	script := axe(t)
 	p := h.visit(t, "/")
 	p.read("Fix the flaky lexer test")
 	for _, theme := range []string{"light", "dark"} {
@@ -62,6 +64,17 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 			p.see(`[data-testid="lamp"][data-phase="open"]`)
 			p.read(s.sign)
 			p.shot(s.name + "-" + theme)
+			p.accessible(script, s.name+" "+theme)
+		}
+		p.goTo("/")
+		p.read("Tidy the release notes")
+		for name, key := range map[string]string{"new-session": "n", "keyboard": "?"} {
+			p.key(key)
+			p.see("dialog[open]")
+			p.shot(name + "-" + theme)
+			p.accessible(script, name+" "+theme)
+			p.key(escape)
+			p.gone("dialog[open]")
 		}
 	}
 	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
