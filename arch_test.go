@@ -148,14 +148,14 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/anthropics/anthropic-sdk-go": {code: []string{"model/anthropic"}},
 	"github.com/openai/openai-go/v3":         {code: []string{"model/openai"}},
 
-	"mvdan.cc/sh/v3":                   {code: []string{"policy", "tool"}},
-	"go.yaml.in/yaml/v3":               {code: []string{"policy", "notify"}},
-	"golang.org/x/net":                 {code: []string{"tool"}},
-	"golang.org/x/text":                {code: []string{"tool", "engine/native/schema"}},
-	"github.com/bmatcuk/doublestar/v4": {tests: []string{"tool"}},
+	"mvdan.cc/sh/v3":                    {code: []string{"policy", "tool"}},
+	"go.yaml.in/yaml/v3":                {code: []string{"policy", "notify"}},
+	"golang.org/x/net":                  {code: []string{"tool"}},
+	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
+	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
 	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
-	"github.com/chromedp/chromedp":     {tests: []string{"console/browser"}},
-	"github.com/chromedp/cdproto":      {tests: []string{"console/browser"}},
+	"github.com/chromedp/chromedp":      {tests: []string{"console/browser"}},
+	"github.com/chromedp/cdproto":       {tests: []string{"console/browser"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 
