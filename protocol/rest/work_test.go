@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"harness"
+	"harness/engine/script"
+	"harness/store/memory"
 )
 
 // worker is as much of a background session as these tests look at.
@@ -318,5 +320,46 @@ func TestThePlaceInTheQueueIsShown(t *testing.T) {
 	}
 	for _, id := range ids {
 		s.do("POST", "/sessions/"+id+"/cancel", "")
+	}
+}
+
+// What an engine cannot tell, its sessions say from the first event on, and in
+// every detail, and nothing of it comes: nobody is shown an empty column and
+// told that nothing happened.
+func TestBridgeSessionsDocumentReducedFidelityInsteadOfPretendingFullParity(t *testing.T) {
+	t.Parallel()
+	parsed, err := script.Parse("call read c1 => one\nthink hm\nsay done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reduced := harness.Abilities{Tools: true, Thinks: true}
+	s := serveWith(t, memory.New(), script.New(parsed, &script.Options{Lacks: reduced}), nil)
+	id := s.starts(`{"prompt":"go"}`).SessionID
+	s.becomes(id, harness.StatusCompleted)
+	var d struct {
+		Lacks struct{ Events []string }
+	}
+	s.must(200, &d, "GET", "/sessions/"+id, "")
+	for _, kind := range []string{"tool_call", "tool_result", "tool_outcome", "thinking"} {
+		if !slices.Contains(d.Lacks.Events, kind) {
+			t.Errorf("%s is not said to be lacking: %v", kind, d.Lacks.Events)
+		}
+	}
+	var page struct {
+		Events []struct {
+			Type    string
+			Payload struct {
+				Lacks *struct{ Events []string }
+			}
+		}
+	}
+	s.must(200, &page, "GET", "/sessions/"+id+"/events", "")
+	if first := page.Events[0]; first.Type != "session_state" || first.Payload.Lacks == nil {
+		t.Errorf("the first event is %+v", first)
+	}
+	for _, e := range page.Events {
+		if slices.Contains(d.Lacks.Events, e.Type) {
+			t.Errorf("%s is said to be lacking, and came", e.Type)
+		}
 	}
 }
