@@ -195,7 +195,7 @@ func whole(t testing.TB, k *kernel.Kernel, st *harness.State) string {
 // answered, nothing acknowledged is missing, and a watcher's state is the log's.
 func TestTheRealKernelKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	rounds := 60
+	rounds := 30
 	if os.Getenv("LONG") != "" {
 		rounds = 3000
 	}
