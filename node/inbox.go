@@ -110,7 +110,7 @@ const retryEvery = 100 * time.Millisecond
 func (n *Node) carryOut(ctx context.Context, o harness.Order) {
 	cmd, err := decode(o.Body)
 	var receipt harness.Receipt
-	for err == nil {
+	for began := time.Now(); err == nil; {
 		if cmd == nil {
 			err = n.k.RemoveHere(ctx, o.Session)
 		} else {
@@ -121,6 +121,9 @@ func (n *Node) carryOut(ctx context.Context, o harness.Order) {
 		}
 		if ctx.Err() != nil || errors.Is(err, harness.ErrLocked) {
 			return
+		}
+		if errors.Is(err, harness.ErrStorage) && time.Since(began) > n.lease { // whoever waits may try again
+			break
 		}
 		err = nil
 		n.pause(retryEvery)

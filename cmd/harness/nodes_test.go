@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"harness/store/postgres/postgrestest"
 )
@@ -114,4 +115,26 @@ func TestReadyzTellsTheTruth(t *testing.T) {
 	}
 	w.Mend()
 	ready(http.StatusOK)
+}
+
+// TestSIGTERMHandsSessionsOver stops a node with a turn that does not end: the
+// other goes on with it at once, long before the lease is over.
+func TestSIGTERMHandsSessionsOver(t *testing.T) {
+	t.Parallel()
+	nodes := startNodes(t, schema(t), "when long\nsay begun\nhang\nelse\necho\nend", 2, "--lease", "1h", "--drain", "50ms")
+	a, b := nodes[0], nodes[1]
+	id := a.make(t, "")
+	talk := b.follow(id)
+	a.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"long"}`))
+	talk.until("the turn", kind("token"))
+	stopped := time.Now()
+	if code := a.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, a.errors())
+	}
+	t.Logf("stopped after %v", time.Since(stopped).Round(time.Millisecond))
+	if end := talk.until("its end", kind("turn_end")); end.id("reason") != "interrupted" {
+		t.Errorf("it ended as %v", end)
+	}
+	b.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"hello"}`))
+	talk.until("the next turn", nth(2, "turn_end"))
 }

@@ -111,6 +111,85 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendNodes is the same with sessions spread over processes, as far as
+// the database can tell: each has a store, and the floor as many loops.
+func BenchmarkAppendNodes(b *testing.B) {
+	const sessions = 64 // of each
+	for _, nodes := range []int{1, 3} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			url := postgrestest.Start(b).URL(b)
+			var ours, bare time.Duration
+			run := make([]func(rounds int), nodes)
+			for n := range nodes {
+				st, heads := open(b, url), make([]harness.Seq, sessions)
+				id := func(i int) harness.SessionID { return harness.SessionID(fmt.Sprintf("ses_%d_%06d", n, i)) }
+				run[n] = func(rounds int) {
+					var wg sync.WaitGroup
+					for i := range sessions {
+						wg.Go(func() {
+							for range rounds {
+								if err := st.Append(context.Background(), small(id(i), heads[i])); err != nil {
+									b.Error(err)
+									return
+								}
+								heads[i]++
+							}
+						})
+					}
+					wg.Wait()
+				}
+				run[n](2)
+			}
+			all := func(f func(n int)) time.Duration {
+				start := time.Now()
+				var wg sync.WaitGroup
+				for n := range nodes {
+					wg.Go(func() { f(n) })
+				}
+				wg.Wait()
+				return time.Since(start)
+			}
+			const rounds = 16
+			total := 0
+			b.ResetTimer()
+			for done := 0; done < b.N; done += rounds * sessions * nodes {
+				ours += all(func(n int) { run[n](rounds) })
+				b.StopTimer()
+				bare += all(func(n int) { barely(b, url, n, total, sessions, rounds) })
+				total += rounds
+				b.StartTimer()
+			}
+			b.StopTimer()
+			b.ReportMetric(float64(bare)/float64(ours), "of-floor")
+			b.ReportMetric(float64(total*sessions*nodes)/ours.Seconds(), "appends/s")
+		})
+	}
+}
+
+// barely is the floor of one node: the rows of its sessions, by a bare loop.
+func barely(b *testing.B, url string, node, base, sessions, rounds int) {
+	ctx := b.Context()
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer c.Close(ctx)
+	for round := range rounds {
+		batch := &pgx.Batch{}
+		for i := range sessions {
+			id, seq := harness.SessionID(fmt.Sprintf("ses_%d_%06d", node, i)), int64(base+round+1)
+			commit := small(id, harness.Seq(seq-1))
+			batch.Queue("INSERT INTO commits(session, seq, last_seq, crc, data) VALUES($1, $2, $3, $4, $5)", 1_000_000*(node+1)+i+1, seq, seq, 0, commit.Events[0].JSON())
+			batch.Queue("UPDATE sessions SET head = head, updated = updated + 1, crc = crc + 0 WHERE id = $1", string(id))
+		}
+		if err := c.SendBatch(ctx, batch).Close(); err != nil {
+			b.Error(err)
+			return
+		}
+	}
+}
+
 // BenchmarkFollow is one event from the call of Append in one node to a follower
 // in another, with as many sessions followed and ten appends a second in each.
 func BenchmarkFollow(b *testing.B) {
