@@ -111,12 +111,12 @@ func BenchmarkIdle(b *testing.B) {
 		return n
 	}
 	measure := func(what string) {
-		time.Sleep(window + 2*time.Second) // the server counts what was before within 10 s
+		time.Sleep(window + 2*time.Second) // sleep: the server counts what was before within 10 s
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		before := transactions()
-		time.Sleep(window)
+		time.Sleep(window) // sleep: what is counted is what happens meanwhile
 		b.ReportMetric(float64(transactions()-before)/window.Seconds(), what+"-xact/s")
 		b.ReportMetric(float64(runtime.NumGoroutine()), what+"-goroutines")
 		b.ReportMetric(float64(m.HeapAlloc)/(1<<20), what+"-MiB")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -62,16 +60,11 @@ func join(t testing.TB, url, name string, s setting) *member {
 		t.Fatal(err)
 	}
 	m := &member{t: t, name: name, store: st, engine: script.New(src, nil)}
-	level := slog.LevelError + 1
-	if os.Getenv("VERBOSE") != "" {
-		level = slog.LevelDebug
-	}
-	s.opts.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", name)
 	shared := node.Shared(st)
 	if s.wrap != nil {
 		shared = s.wrap(shared)
 	}
-	m.node = node.New(shared, &node.Options{Lease: s.lease, Log: s.opts.Log})
+	m.node = node.New(shared, &node.Options{Lease: s.lease})
 	s.opts.Engine, s.opts.Cluster = "e", m.node
 	if s.opts.IdleAfter == 0 {
 		s.opts.IdleAfter = 100 * time.Millisecond
