@@ -17,7 +17,8 @@ const (
 // agentText is what the newest answer says, as people read it.
 const newest = `([...document.querySelectorAll('article[aria-label="Agent"]')].at(-1)?.innerText ?? '')`
 
-// Flow 1: a newcomer's way, from an empty console to a diff, without a manual.
+// Flow 1: a newcomer's way, from an empty console to a diff, back, and on in a
+// branch, without a manual.
 func TestNewSessionStreamsAsksAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -34,7 +35,7 @@ func TestNewSessionStreamsAsksAndEnds(t *testing.T) {
 	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
 	p.see(`[data-approval] pre`) // the command asks, too
 	p.key("y")
-	p.read("The end.")
+	p.until(newest + `.includes("The end")`)
 	p.gone(card)
 	p.until(newest + `.includes("hello there")`)
 	if got, err := os.ReadFile(filepath.Join(h.work, "notes.md")); err != nil || !strings.Contains(string(got), "hello there") {
@@ -43,6 +44,19 @@ func TestNewSessionStreamsAsksAndEnds(t *testing.T) {
 	p.key("3")
 	p.read("hello there")
 	p.see(`section[aria-label="notes.md"]`)
+	p.key("1")
+	p.press("Rewind files to before this message")
+	p.press("Rewind 1 file")
+	p.gone("dialog[open]")
+	if _, err := os.Stat(filepath.Join(h.work, "notes.md")); err == nil {
+		t.Error("notes.md is still there")
+	}
+	p.key("b")
+	p.press("Make the branch")
+	p.read("(branch)")
+	p.write(composer, "say In the branch")
+	p.key(enter)
+	p.until(newest + `.includes("In the branch")`)
 }
 
 // Flow 2.

@@ -143,6 +143,12 @@ func (p *page) goTo(path string) {
 	p.do("go to "+path, chromedp.Navigate(p.h.url+path))
 }
 
+// walk goes to a path as a link of the page does, without loading it anew.
+func (p *page) walk(path string) {
+	p.t.Helper()
+	eval[bool](p, "(history.pushState(null, '', "+quote(path)+"), true)")
+}
+
 // eval is the value of an expression.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { api, messageOf, type Verdict } from "../data/api";
 import { editsOf } from "../data/edits";
 import { useKeys } from "../data/keys";
+import { plain } from "../data/plain";
 import { commandOf, riskOf, subjectOf } from "../data/risk";
 import { t } from "../i18n";
 import { Button, inputClass } from "../ui/controls";
@@ -120,11 +121,11 @@ function What({ asked, question }: { readonly asked: Asked; readonly question: b
   const edits = editsOf(tool, input);
   if (edits.length > 0) return edits.map((e, i) => <EditView key={i} edit={e} />);
   const command = commandOf(input);
-  if (command !== undefined) return <pre tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">{command}</pre>;
+  if (command !== undefined) return <pre tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(command)}</pre>;
   const subject = subjectOf(tool, input);
   return (
     <>
-      <p className="text-sm [overflow-wrap:anywhere]">{asked.description !== undefined && asked.description !== "" ? asked.description : subject}</p>
+      <p className="text-sm [overflow-wrap:anywhere]">{asked.description !== undefined && asked.description !== "" ? plain(asked.description) : plain(subject)}</p>
       {input !== undefined && input !== null && <details className="text-xs"><summary className="text-faint">{t("approval.input")}</summary><div className="mt-1 rounded-lg bg-sunken p-2"><Json value={input} /></div></details>}
     </>
   );

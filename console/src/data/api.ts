@@ -27,9 +27,8 @@ async function ask<T>(method: string, path: string, query: Query = {}, body?: un
     throw new HarnessError("network", e instanceof Error ? e.message : String(e));
   }
   if (answer.status === 204) return undefined as T;
-  const got: unknown = await answer.json().catch(() => ({}));
-  if (answer.ok) return got as T;
-  const problem = got as Partial<http.Problem>;
+  if (answer.ok) return (await answer.json()) as T; // which may break off
+  const problem = (await answer.json().catch(() => ({}))) as Partial<http.Problem>;
   throw new HarnessError(problem.code ?? `http_${answer.status}`, problem.detail ?? problem.title ?? `HTTP ${answer.status}`);
 }
 

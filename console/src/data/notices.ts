@@ -1,6 +1,7 @@
 import { t } from "../i18n";
 import { approvals } from "./approvals";
 import { onRow, type Row } from "./lobby";
+import { plain } from "./plain";
 import { prefs } from "./prefs";
 import { createStore } from "./store";
 
@@ -43,7 +44,7 @@ function worth(row: Row, before: Row): string | undefined {
 }
 
 export function titleOf(row: { readonly title?: string; readonly session_id: string } | undefined): string {
-  return row === undefined ? "" : row.title !== undefined && row.title !== "" ? row.title : t("session.untitled");
+  return row === undefined ? "" : row.title !== undefined && row.title !== "" ? plain(row.title) : t("session.untitled");
 }
 
 /** Shows a notice of the browser, and says whether it could. */

@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useMemo, useState } from "react";
 
 import { countOf, type DiffLine, type Edit, linesOf } from "../data/edits";
+import { plain } from "../data/plain";
 import { t } from "../i18n";
 import { Button } from "./controls";
 
@@ -22,7 +23,7 @@ export function DiffRows({ lines, onLine }: { readonly lines: readonly DiffLine[
         <div key={i} className={`group/line flex ${tones[l.kind]}`}>
           <span aria-hidden="true" className="num w-10 shrink-0 pe-2 text-end text-faint select-none">{l.kind === "@" ? "" : (l.to ?? l.from ?? "")}</span>
           <span className={`w-4 shrink-0 select-none ${l.kind === "+" ? "text-ok" : l.kind === "-" ? "text-bad" : ""}`}>{l.kind === " " || l.kind === "@" ? "" : l.kind}</span>
-          <span className="min-w-0 flex-1 pe-3 whitespace-pre-wrap [overflow-wrap:anywhere]">{l.text === "" ? " " : l.text}</span>
+          <span className="min-w-0 flex-1 pe-3 whitespace-pre-wrap [overflow-wrap:anywhere]">{l.text === "" ? " " : plain(l.text)}</span>
           {onLine !== undefined && l.kind !== "@" && (
             <button type="button" onClick={() => onLine(l)} aria-label={t("changes.comment.on", { line: l.to ?? l.from ?? 0 })} className="me-1 hidden rounded px-1.5 text-mark group-hover/line:block hover:bg-mark-soft focus-visible:block">+</button>
           )}
@@ -41,7 +42,7 @@ export const EditView = memo(function EditView({ edit, limit = 24, onLine }: { r
   return (
     <div className="overflow-hidden rounded-lg border border-line bg-panel">
       <div className="flex items-center justify-between gap-3 border-b border-line bg-ground px-3 py-1.5">
-        <span className="min-w-0 truncate font-mono text-xs" title={edit.path}>{edit.path}</span>
+        <span className="min-w-0 truncate font-mono text-xs" title={edit.path}>{plain(edit.path)}</span>
         <Counts {...counts} />
       </div>
       <div tabIndex={0} role="group" aria-label={edit.path} className="max-h-[28rem] overflow-auto py-1"><DiffRows lines={shown} onLine={onLine} /></div>

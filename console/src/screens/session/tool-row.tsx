@@ -3,6 +3,7 @@ import { memo, type ReactNode, useMemo, useState } from "react";
 
 import { ToolIcon } from "../../approval/tool-icon";
 import { countOf, editsOf, linesOf } from "../../data/edits";
+import { plain } from "../../data/plain";
 import { subjectOf, toolKind } from "../../data/risk";
 import { t } from "../../i18n";
 import { Output } from "../../ui/ansi";
@@ -50,7 +51,7 @@ function Call({ call }: { readonly call: HarnessToolCall }): ReactNode {
       <button type="button" aria-expanded={open} disabled={!body} onClick={() => setWish(!open)} className="flex w-full items-center gap-2 px-3 py-2 text-start text-sm">
         <span className={call.status === "running" ? "breathe text-run" : "text-faint"}><ToolIcon tool={call.name} /></span>
         <span className="shrink-0 font-mono text-xs font-semibold">{call.name}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-xs text-quiet" title={subject}>{subject.split("\n")[0]}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-xs text-quiet" title={subject}>{plain(subject.split("\n")[0]!)}</span>
         {edits.length > 0 && <Counts {...counts} />}
         <Outcome status={call.status} />
       </button>

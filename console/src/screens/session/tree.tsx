@@ -46,7 +46,7 @@ export default function TreeView({ id, onBranch }: { readonly id: string; readon
                 <span className="min-w-0 flex-1 truncate">{p.label}</span>
                 <span className="text-xs text-faint"><Ago at={p.created_at} /></span>
                 <Link href={`/s/${encodeURIComponent(id)}/at/${p.seq}`} className="text-xs text-mark hover:underline">{t("timeline.travel")}</Link>
-                {p.resumable && <button type="button" className="text-xs text-mark hover:underline" onClick={() => onBranch(`${id}.${p.seq}`)}>{t("branch.short")}</button>}
+                <button type="button" className="text-xs text-mark hover:underline" onClick={() => onBranch(`${id}.${p.seq}`)}>{t("branch.short")}</button>
               </li>
             ))}
           </ol>
