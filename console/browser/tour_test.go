@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -62,6 +63,9 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 		for _, s := range screens(asking, done) {
 			p.walk(s.path)
 			p.read(s.sign)
+			if strings.HasPrefix(s.name, "chat") {
+				p.see("aside h2")
+			}
 			p.shot(s.name + "-" + theme)
 			p.accessible(script, s.name+" "+theme)
 		}

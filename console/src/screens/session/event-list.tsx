@@ -80,12 +80,12 @@ const Line = memo(function Line({ entry: r, index, began, selected, onSelect }: 
   const took = r.event.type === "tool_outcome" ? Number(payload["elapsed_ms"]) : r.count > 1 ? Date.parse(r.last.ts) - Date.parse(r.event.ts) : undefined;
   return (
     <div role="row" aria-rowindex={index + 1} aria-selected={selected} data-seq={r.event.seq} onClick={() => onSelect(r.last.seq)} className={`flex h-7 cursor-pointer items-center gap-2.5 px-4 text-xs ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
-      <span role="gridcell" className="num w-12 shrink-0 text-end text-faint">{r.last.seq}</span>
-      <span role="gridcell" className="num w-16 shrink-0 text-end text-faint">+{duration(Date.parse(r.event.ts) - began)}</span>
+      <span role="gridcell" className="num w-9 shrink-0 text-end text-faint sm:w-12">{r.last.seq}</span>
+      <span role="gridcell" className="num w-16 shrink-0 text-end text-faint max-sm:hidden">+{duration(Date.parse(r.event.ts) - began)}</span>
       <span aria-hidden="true" className={`h-3.5 w-1 shrink-0 rounded-full ${lanes[kind.lane]}`} />
-      <span role="gridcell" className={`w-36 shrink-0 truncate font-mono text-2xs ${tone === undefined ? "text-quiet" : tones[tone]} ${r.event.tier === "debug" ? "italic" : ""}`}>{r.event.type}{r.count > 1 && <span className="text-faint"> ×{r.count}</span>}</span>
+      <span role="gridcell" className={`w-28 shrink-0 truncate font-mono text-2xs sm:w-36 ${tone === undefined ? "text-quiet" : tones[tone]} ${r.event.tier === "debug" ? "italic" : ""}`}>{r.event.type}{r.count > 1 && <span className="text-faint"> ×{r.count}</span>}</span>
       <span role="gridcell" className="min-w-0 flex-1 truncate">{r.text}</span>
-      {took !== undefined && Number.isFinite(took) && <span role="gridcell" className="num shrink-0 text-faint">{duration(took)}</span>}
+      {took !== undefined && Number.isFinite(took) && <span role="gridcell" className="num shrink-0 text-faint max-sm:hidden">{duration(took)}</span>}
     </div>
   );
 });
