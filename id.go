@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Identifiers are opaque to clients. Those we mint are time-ordered; those
-// that clients bring are checked by [ParseSessionID] before they meet a path.
+// Identifiers are opaque to clients. Those we mint are time-ordered, and our
+// client in TypeScript takes a message's time from its id; those that clients
+// bring are checked by [ParseSessionID] before they meet a path.
 type (
 	SessionID  string // ses_…: a session, a thread (S4), a chat or background session (S3)
 	TurnID     string // trn_…: a turn, a run (S2)

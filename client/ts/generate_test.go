@@ -33,7 +33,7 @@ func TestTypesAreThoseOfTheSchemas(t *testing.T) {
 	for name, want := range map[string][]byte{
 		"src/protocol.gen.ts": script("Harness over WebSocket", ws.Defs, slices.Sorted(maps.Keys(ws.Defs))),
 		"src/http.gen.ts": script("Harness over HTTP", http.Components.Schemas, reach(http.Components.Schemas,
-			"EventPage", "Snapshot", "SessionPage", "SessionDetail", "ApprovalPage", "ApprovalAnswer", "EngineList", "StreamEvents", "Problem")),
+			"EventPage", "MessagePage", "Snapshot", "SessionPage", "SessionDetail", "ApprovalPage", "ApprovalAnswer", "EngineList", "StreamEvents", "Problem")),
 	} {
 		if os.Getenv("UPDATE") != "" {
 			if err := os.WriteFile(name, want, 0o644); err != nil {

@@ -63,6 +63,7 @@ var ofSession = []ask{
 	{method: "GET", path: "/sessions/{id}/events/stream"},
 	{method: "GET", path: "/chat/sessions/{id}/events/stream"},
 	{method: "GET", path: "/sessions/{id}/health/stream"},
+	{method: "GET", path: "/sessions/{id}/messages"},
 	{method: "GET", path: "/sessions/{id}/state"},
 	{method: "GET", path: "/sessions/{id}/state?at=1"},
 	{method: "GET", path: "/sessions/{id}/export"},

@@ -33,6 +33,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	s.must(200, nil, "GET", chat, "")
 	s.must(200, nil, "GET", on, "")
 	s.must(200, nil, "GET", on+"/events?limit=3&tier=default&types=token,turn_end", "")
+	s.must(200, nil, "GET", on+"/messages?before=1&limit=1", "")
 	s.must(200, nil, "GET", on+"/state?at=now&messages=1", "")
 	s.must(200, nil, "GET", on+"/processes", "")
 	s.must(200, nil, "PATCH", on, `{"title":"a title","think_level":"low"}`)
@@ -109,7 +110,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	// Bad.
 	const nobody = "ses_nobody"
 	for _, path := range []string{"/chat/sessions/", "/sessions/"} {
-		for _, rest := range []string{"", "/events", "/events/stream", "/health/stream", "/state", "/export", "/processes"} {
+		for _, rest := range []string{"", "/events", "/events/stream", "/health/stream", "/messages", "/state", "/export", "/processes"} {
 			if path == "/chat/sessions/" && rest != "" && rest != "/events/stream" {
 				continue
 			}
@@ -249,6 +250,8 @@ func TestABadFieldIsNamed(t *testing.T) {
 		{"query", "GET", "/sessions?limit=1;kind=chat", ""},
 		{"types", "GET", on + "/events/stream?types=tokens", ""},
 		{"until", "GET", on + "/events/stream?until=bored", ""},
+		{"before", "GET", on + "/messages?before=-1", ""},
+		{"limit", "GET", on + "/messages?limit=1001", ""},
 		{"at", "GET", on + "/state?at=0", ""},
 		{"at", "GET", on + "/state?at=2", ""},
 		{"at", "GET", on + "/state?at=then", ""},

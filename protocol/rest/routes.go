@@ -47,6 +47,7 @@ var routes = []route{
 	raw("GET", "/sessions/{id}/health/stream", "streamHealth", "The session's health, now and whenever it changes.", []answer{
 		{http.StatusOK, mediaEvents, nil, "health_snapshot envelopes; id: the seq of the event that the snapshot is of"},
 	}, (*Server).streamHealth, harness.ErrNotFound),
+	get("/sessions/{id}/messages", "listMessages", "The conversation from its end to its beginning, a page at a time.", (*Server).listMessages, harness.ErrNotFound),
 	get("/sessions/{id}/state", "getState", "The session's state at any event.", (*Server).stateAt, harness.ErrNotFound),
 	raw("GET", "/sessions/{id}/export", "exportSession", "The session's log as an archive.", []answer{
 		{http.StatusOK, mediaLines, nil, "one event a line, exactly as the log has it, and a last line with their count and checksum"},

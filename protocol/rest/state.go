@@ -93,14 +93,14 @@ func (s *Server) stateAt(ctx context.Context, p *stateQuery) (snapshot, error) {
 	if p.Messages != nil {
 		want = int(*p.Messages)
 	}
-	v.First, v.Latest, err = s.latest(ctx, p.ID, st, want)
+	v.First, v.Latest, err = s.before(ctx, p.ID, st, st.Count(), want)
 	return v, err
 }
 
-// latest is the newest messages of st, so many at most and no more than
-// maxStateBytes of them, and the index of the first.
-func (s *Server) latest(ctx context.Context, id harness.SessionID, st *harness.State, want int) (first int, list []message, err error) {
-	first, list = max(0, st.Count()-want), []message{}
+// before is the messages of st before the one at end, so many at most and no
+// more than maxStateBytes of them, and the index of the first.
+func (s *Server) before(ctx context.Context, id harness.SessionID, st *harness.State, end, want int) (first int, list []message, err error) {
+	first, list = max(0, end-want), []message{}
 	size := 0
 	show := func(m *harness.Message) {
 		list = append(list, asMessage(m))
@@ -110,7 +110,7 @@ func (s *Server) latest(ctx context.Context, id harness.SessionID, st *harness.S
 			list[0], list = message{}, list[1:] // it is not kept for the list's sake
 		}
 	}
-	for raw, err := range s.sealed(ctx, id, first, st.Sealed) {
+	for raw, err := range s.sealed(ctx, id, first, min(end, st.Sealed)) {
 		if err != nil {
 			return 0, nil, err
 		}
@@ -120,8 +120,10 @@ func (s *Server) latest(ctx context.Context, id harness.SessionID, st *harness.S
 		}
 		show(&m)
 	}
-	for _, m := range st.Messages[max(0, first-st.Sealed):] {
-		show(m)
+	if end > st.Sealed {
+		for _, m := range st.Messages[max(0, first-st.Sealed) : end-st.Sealed] {
+			show(m)
+		}
 	}
 	return first, list, nil
 }

@@ -4,12 +4,10 @@ import { baseOf, protocols, socketUrl } from "./endpoint.js";
 import { HarnessError } from "./errors.js";
 import { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
 import type { ApprovalAnswer, Snapshot } from "./http.gen.js";
-import { Http } from "./http.js";
+import { Http, sessionPath } from "./http.js";
 import { Line } from "./line.js";
 import type { Connection, HarnessOptions } from "./options.js";
 import { type Ack, Outbox, type Pending } from "./outbox.js";
-import { EventPages } from "./pages-events.js";
-import { MessagePages } from "./pages-messages.js";
 import type { DeltaMessage, HarnessCommand, HarnessState, ServerMessage, StateMessage } from "./protocol.gen.js";
 
 /** A state frame that is not shown for a while is no reason to wait for it: so many operations are applied at once. */
@@ -32,10 +30,6 @@ const dead = 25_000;
  * it is closed or the server says that there is nothing to come back to.
  */
 export class HarnessClient {
-  /** Pages of the session's log. */
-  readonly events: EventPages;
-  /** Messages that the window leaves out. */
-  readonly messages: MessagePages;
   readonly http: Http;
 
   readonly #options: HarnessOptions;
@@ -72,8 +66,6 @@ export class HarnessClient {
     this.#backoff = { ...defaultBackoff, ...options.backoff };
     this.#outbox = new Outbox(this.#host, options.commandLifetime ?? 30_000, (text) => this.#line?.send(text) ?? false, () => this.#notify());
     this.http = new Http(options, options.fetch);
-    this.events = new EventPages(this.http, () => this.sessionId);
-    this.messages = new MessagePages(this.http, () => this.sessionId);
     this.#down = this.#tick = this.#host.now();
     this.#connection = { phase: "connecting", since: this.#down, attempt: 0 };
     this.#stopWake = this.#host.onWake(() => this.#wake(false));
@@ -120,8 +112,8 @@ export class HarnessClient {
   }
 
   /** The session as it was at an event. */
-  at(seq: number, signal?: AbortSignal): Promise<Snapshot> {
-    return this.http.get(`sessions/${encodeURIComponent(this.sessionId ?? "")}/state`, { at: seq }, signal);
+  async at(seq: number, signal?: AbortSignal): Promise<Snapshot> {
+    return this.http.get(`${sessionPath(this.sessionId)}/state`, { at: seq }, signal);
   }
 
   /** Replaces the line at once, without a wait. */
@@ -264,7 +256,7 @@ export class HarnessClient {
     const line = this.#line;
     let refusal: HarnessError | undefined;
     try {
-      await this.http.get(id === undefined ? "sessions?limit=1" : `sessions/${encodeURIComponent(id)}`);
+      await this.http.get(id === undefined ? "sessions?limit=1" : sessionPath(id));
     } catch (e) {
       refusal = e as HarnessError;
     }

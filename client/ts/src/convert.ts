@@ -96,8 +96,17 @@ export const approvalOptions: readonly ApprovalOption[] = [
   { id: "reject", kind: "reject-once", label: "Deny" },
 ];
 
-/** The protocol has no time of messages; assistant-ui wants one. */
+/** A message that the server did not name has no time; assistant-ui wants one. */
 const noTime = new Date(0);
+
+const minted = /^itm_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/;
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** When a message began: the ids of the server begin with 48 bits of milliseconds, in base 32. */
+export function timeOf(m: HarnessMessage): Date {
+  const time = minted.exec(m.id)?.[1];
+  return time === undefined ? noTime : new Date(Math.floor(Array.from(time).reduce((n, c) => n * 32 + digits.indexOf(c), 0) / 4));
+}
 
 interface Made {
   readonly asked: readonly PendingApproval[];
@@ -142,7 +151,7 @@ function fromUser(m: HarnessMessage): UserThreadMessage {
   return {
     id: m.id,
     role: "user",
-    createdAt: noTime,
+    createdAt: timeOf(m),
     content: [{ type: "text", text: m.content }],
     attachments: [],
     metadata: { custom: { status: m.status } },
@@ -153,7 +162,7 @@ function fromAssistant(m: HarnessMessage, asked: readonly PendingApproval[], err
   return {
     id: m.id,
     role: "assistant",
-    createdAt: noTime,
+    createdAt: timeOf(m),
     content: parts(m, asked),
     status: statusOf(m, asked, error),
     metadata: { unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [], custom: { status: m.status } },

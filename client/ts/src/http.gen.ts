@@ -232,6 +232,15 @@ export interface Message {
   readonly tool_calls?: readonly ToolCall[];
 }
 
+export interface MessagePage {
+  readonly first_message: number;
+  readonly message_count: number;
+  readonly messages: readonly Message[];
+  readonly seq: number;
+  readonly session_id: string;
+  readonly next_cursor?: string;
+}
+
 export interface Part {
   readonly type: string;
   readonly media_type?: string;

@@ -52,3 +52,9 @@ export class Http {
 function statusCode(status: number): string {
   return { 401: "unauthenticated", 403: "forbidden", 404: "not_found", 429: "too_many_requests" }[status] ?? "internal";
 }
+
+/** The path of a session's resources. */
+export function sessionPath(id: string | undefined): string {
+  if (id === undefined) throw new HarnessError("not_found", "the session is not known yet");
+  return `sessions/${encodeURIComponent(id)}`;
+}

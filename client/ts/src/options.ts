@@ -9,7 +9,7 @@ export interface HarnessOptions extends Endpoint {
   /** This session. Without it the user's default one; without a user a new one. */
   readonly sessionId?: string | undefined;
   readonly userId?: string | undefined;
-  /** Only the newest messages, at least so many; older ones are in {@link HarnessClient.messages}. */
+  /** Only the newest messages, at least so many; older ones are in `pagesOf(client).messages`. */
   readonly window?: number | undefined;
   /** When changes show: before the next paint, or at once. */
   readonly schedule?: "frame" | "sync";

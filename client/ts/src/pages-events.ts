@@ -1,6 +1,6 @@
 import type { Event, EventPage } from "./http.gen.js";
-import type { Http } from "./http.js";
-import { Kept, sessionPath } from "./pages.js";
+import { type Http, sessionPath } from "./http.js";
+import { Kept } from "./kept.js";
 
 /** Events of one request; a screen or two. */
 const pageEvents = 200;

@@ -1,36 +1,26 @@
-import { HarnessError } from "./errors.js";
+import type { HarnessClient } from "./client.js";
+import { EventPages } from "./pages-events.js";
+import { MessagePages } from "./pages-messages.js";
 
-/** The path of a session's resources. */
-export function sessionPath(id: string | undefined): string {
-  if (id === undefined) throw new HarnessError("not_found", "the session is not known yet");
-  return `sessions/${encodeURIComponent(id)}`;
+export { type EventFilter, EventPages } from "./pages-events.js";
+export { MessagePages } from "./pages-messages.js";
+
+/** What a session has that is too large for a state. */
+export interface Pages {
+  /** The log. */
+  readonly events: EventPages;
+  /** The messages that a window leaves out. */
+  readonly messages: MessagePages;
 }
 
-/** Least recently used goes first. */
-export class Kept<V> {
-  readonly #most: number;
-  readonly #map = new Map<number, V>();
+const made = new WeakMap<HarnessClient, Pages>();
 
-  constructor(most: number) {
-    this.#most = most;
+/** The pages of a client's session: the same for everybody who asks, so that each is fetched once. */
+export function pagesOf(client: HarnessClient): Pages {
+  let pages = made.get(client);
+  if (pages === undefined) {
+    const session = () => client.sessionId;
+    made.set(client, (pages = { events: new EventPages(client.http, session), messages: new MessagePages(client.http, session) }));
   }
-
-  get(key: number): V | undefined {
-    const v = this.#map.get(key);
-    if (v !== undefined) {
-      this.#map.delete(key);
-      this.#map.set(key, v);
-    }
-    return v;
-  }
-
-  set(key: number, value: V): void {
-    this.#map.delete(key);
-    this.#map.set(key, value);
-    if (this.#map.size > this.#most) this.#map.delete(this.#map.keys().next().value!);
-  }
-
-  clear(): void {
-    this.#map.clear();
-  }
+  return pages;
 }

@@ -5,6 +5,7 @@ import type { HarnessError } from "./errors.js";
 import type { Event } from "./http.gen.js";
 import type { Connection, HarnessOptions } from "./options.js";
 import type { Ack, Pending } from "./outbox.js";
+import { pagesOf } from "./pages.js";
 import type { HarnessCommand, HarnessMessage, HarnessState } from "./protocol.gen.js";
 
 const Context = createContext<HarnessClient | undefined>(undefined);
@@ -92,14 +93,14 @@ export function useEventWindow(from: number, to: number): { readonly events: rea
   const key = `${session} ${from} ${to}`;
   useEffect(() => {
     let current = true;
-    client.events.window(from, to).then(
+    pagesOf(client).events.window(from, to).then(
       (events) => current && setGot({ events, key }),
       (error: HarnessError) => current && setGot({ events: [], key, error }),
     );
     return () => void (current = false);
   }, [client, from, to, key]);
   const here = got?.key === key ? got : undefined;
-  return { events: here?.events ?? client.events.peek(from, to), loading: here === undefined, error: here?.error };
+  return { events: here?.events ?? pagesOf(client).events.peek(from, to), loading: here === undefined, error: here?.error };
 }
 
 /** The messages before those of the state, newest pages first, a page at a time. */
@@ -122,7 +123,7 @@ export function useHistory(page = 50): {
   useEffect(() => {
     if (from === undefined || from + list.length >= first) return;
     let current = true;
-    client.messages.range(from + list.length, first).then((added) => current && added.length > 0 && setList((l) => [...l, ...added]), setError);
+    pagesOf(client).messages.range(from + list.length, first).then((added) => current && added.length > 0 && setList((l) => [...l, ...added]), setError);
     return () => void (current = false);
   }, [client, from, first, list]);
   const begin = from ?? first;
@@ -131,7 +132,7 @@ export function useHistory(page = 50): {
     if (next === begin) return;
     setLoading(true);
     try {
-      const added = await client.messages.range(next, begin);
+      const added = await pagesOf(client).messages.range(next, begin);
       setList((l) => [...added, ...l]);
       setFrom(next);
       setError(undefined);

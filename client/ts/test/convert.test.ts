@@ -88,6 +88,12 @@ test("another question or another error makes another message", () => {
   assert.notEqual(toThreadMessage(broken), toThreadMessage(broken, [], "why"));
 });
 
+test("the time of a message is that of its id, if the server gave it one", () => {
+  const [minted, other] = toThreadMessages({ status: "idle", messages: [message({ id: "itm_06dqsacf5vzg20g30000000000" }), message({ id: "msg_1" })] });
+  assert.equal(minted!.createdAt.toISOString(), "2026-01-02T03:04:05.678Z");
+  assert.equal(other!.createdAt.getTime(), 0);
+});
+
 test("a window is the newest messages", () => {
   const messages = Array.from({ length: 120 }, (_, i) => message({ id: String(i) }));
   const list = toThreadMessages({ status: "idle", messages }, 50);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Worker } from "node:worker_threads";
 
+import { pagesOf } from "../src/pages.js";
 import { binary, cleared, idle, last, sameAsFresh, see, Server } from "./server.js";
 
 const skip = binary === undefined && "HARNESS_TEST_BIN names no server";
@@ -49,7 +50,7 @@ test("a server that is killed mid-stream and comes back: nothing lost, nothing t
   await sameAsFresh(s, c);
   // The log has each word that is shown, and no other.
   const told = new Map<string, string>();
-  for (const e of await c.events.window(1, c.seq!)) {
+  for (const e of await pagesOf(c).events.window(1, c.seq!)) {
     const { item_id: id, text } = e.payload as { item_id: string; text: string };
     if (e.type === "token") told.set(id, (told.get(id) ?? "") + text);
   }

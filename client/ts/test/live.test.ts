@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 
 import type { HarnessClient } from "../src/client.js";
+import { toThreadMessages } from "../src/convert.js";
+import { pagesOf } from "../src/pages.js";
 import { Dice } from "./dice.js";
 import { binary, cleared, idle, last, sameAsFresh, see, Server } from "./server.js";
 
@@ -197,6 +199,7 @@ test("against a real server", { skip: binary === undefined && "HARNESS_TEST_BIN 
   await t.test("pages have what the state has, and the whole log", async () => {
     const u = user();
     const c = await s.open({ userId: u });
+    const began = Date.now();
     for (let i = 0; i < 170; i++) {
       void c.send({ type: "submit", prompt: i % 10 === 5 ? "mixed" : "hello" });
       if (i % 40 === 39) await see(c, "answers", idle(2 * i));
@@ -205,16 +208,18 @@ test("against a real server", { skip: binary === undefined && "HARNESS_TEST_BIN 
     const w = await s.open({ userId: u, window: 64 });
     const first = w.getState()!.firstMessage!;
     assert.ok(first > 200 && all.messages.length === 340);
-    assert.deepEqual(await w.messages.range(0, 30), all.messages.slice(0, 30));
-    assert.deepEqual([...(await w.messages.range(0, first)), ...w.getState()!.messages], all.messages);
-    assert.deepEqual(await w.messages.range(330, 400), all.messages.slice(330));
-    const events = await c.events.window(1, c.seq!);
+    assert.deepEqual(await pagesOf(w).messages.range(0, 30), all.messages.slice(0, 30));
+    assert.deepEqual([...(await pagesOf(w).messages.range(0, first)), ...w.getState()!.messages], all.messages);
+    assert.deepEqual(await pagesOf(w).messages.range(330, 400), all.messages.slice(330));
+    const events = await pagesOf(c).events.window(1, c.seq!);
     assert.deepEqual(events.map((e) => e.seq), Array.from({ length: c.seq! }, (_, i) => i + 1));
-    assert.deepEqual(await c.events.window(150, 450), events.slice(149, 450));
-    assert.deepEqual(c.events.peek(190, 210), events.slice(189, 210));
-    const page = await c.events.list({ types: ["user_message"], limit: 3 });
+    assert.deepEqual(await pagesOf(c).events.window(150, 450), events.slice(149, 450));
+    assert.deepEqual(pagesOf(c).events.peek(190, 210), events.slice(189, 210));
+    const page = await pagesOf(c).events.list({ types: ["user_message"], limit: 3 });
     assert.deepEqual(page.events.map((e) => e.type), ["user_message", "user_message", "user_message"]);
     assert.equal((await c.at(1)).message_count, 0);
+    const times = toThreadMessages(all).map((m) => m.createdAt.getTime());
+    assert.ok(times.every((at, i) => at >= (times[i - 1] ?? began) && at <= Date.now()));
   });
 });
 

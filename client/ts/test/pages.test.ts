@@ -62,6 +62,36 @@ test("another session has other pages", async () => {
   assert.equal((await pages.window(1, 1) as unknown as { of: string }[])[0]!.of, "/sessions/b/events");
 });
 
+/** A server with a conversation of n messages, of which the last one streams, and the requests it got. */
+function conversation(n: number, most = 1000) {
+  const asked: string[] = [];
+  const http = new Http({ url: "http://server.test" }, async (url) => {
+    const { pathname, searchParams: q } = new URL(url);
+    asked.push(`${pathname.split("/").at(-1)} ${q.get("before")}-${q.get("limit")}`);
+    const end = Math.min(n, Number(q.get("before")));
+    const first = Math.max(0, end - Math.min(most, Number(q.get("limit"))));
+    const messages = Array.from({ length: end - first }, (_, i) => ({ item_id: `m${first + i}`, role: "user", content: "", status: first + i === n - 1 ? "streaming" : "complete" }));
+    return Response.json({ session_id: "s", seq: 1, message_count: n, first_message: first, messages });
+  });
+  return { pages: new MessagePages(http, () => "s"), asked };
+}
+
+test("messages are read by their place, once, however short the pages are", async () => {
+  const ids = (list: readonly { id: string }[]) => list.map((m) => Number(m.id.slice(1)));
+  const { pages, asked } = conversation(500);
+  assert.deepEqual(ids(await pages.range(100, 400)), range(100, 399));
+  assert.deepEqual(ids(await pages.range(150, 350)), range(150, 349));
+  assert.deepEqual(asked, ["messages 400-200", "messages 200-100"]);
+  assert.deepEqual(ids(await pages.range(90, 110)), range(90, 109));
+  assert.deepEqual(ids(await pages.range(-5, 3)), range(0, 2));
+  assert.deepEqual(asked.splice(2), ["messages 100-10", "messages 3-3"]);
+  assert.deepEqual(ids(await pages.range(498, 600)), [498, 499]);
+  assert.deepEqual(ids(await pages.range(498, 500)), [498, 499]);
+  assert.deepEqual(asked.splice(2), ["messages 600-102", "messages 500-2"]); // the last one may have changed
+  assert.deepEqual(await pages.range(700, 800), []);
+  assert.deepEqual(ids(await conversation(500, 7).pages.range(10, 40)), range(10, 39));
+});
+
 test("without a session there is nothing to read", async () => {
   const { http } = log(() => 10);
   await assert.rejects(new EventPages(http, () => undefined).list(), { code: "not_found" });

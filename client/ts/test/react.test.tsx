@@ -85,8 +85,8 @@ test("windows of events and pages of history come over HTTP", async () => {
   const http = (path: string) => {
     asked.push(new URL(path).pathname + new URL(path).search);
     if (path.includes("/events")) return Response.json({ session_id: "ses_1", events: [1, 2, 3].map((seq) => ({ seq })) });
-    const list = Array.from({ length: 102 }, (_, i) => ({ ...message(i), item_id: `m${i}` }));
-    return Response.json({ seq: 9, message_count: 102, first_message: 0, messages: list });
+    const list = Array.from({ length: 30 }, (_, i) => ({ ...message(70 + i), item_id: `m${70 + i}` }));
+    return Response.json({ session_id: "ses_1", seq: 9, message_count: 102, first_message: 70, messages: list });
   };
   s.answers.push(http, http, http, http);
   let seen: { events: readonly { seq: number }[]; loading: boolean } | undefined;
@@ -100,6 +100,7 @@ test("windows of events and pages of history come over HTTP", async () => {
   assert.deepEqual([history!.messages.length, history!.messages[0]!.id, history!.more], [30, "m70", true]);
   assert.deepEqual(history!.messages[0], message(70));
   assert.ok(asked[0]!.startsWith("/sessions/ses_1/events?"));
+  assert.equal(asked[1], "/sessions/ses_1/messages?before=100&limit=30");
 });
 
 test("assistant-ui is fed the newest messages, and what people do becomes commands", async () => {

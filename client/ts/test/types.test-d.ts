@@ -4,6 +4,7 @@ import type { ExternalStoreAdapter, ThreadMessage, ThreadMessageLike } from "@as
 import { applyBatch, HarnessClient, type HarnessCommand, type HarnessState, toThreadMessages } from "../src/index.js";
 import type { ErrorMessage, ServerMessage } from "../src/index.js";
 import type { http } from "../src/index.js";
+import { pagesOf } from "../src/pages.js";
 
 declare const state: HarnessState;
 declare const client: HarnessClient;
@@ -69,5 +70,5 @@ export const next: HarnessState = applyBatch(state, [{ type: "set", path: ["stat
 applyBatch(state, [{ type: "delete", path: ["status"] }]);
 
 export const sent: Promise<{ readonly seq: number }> = client.send({ type: "cancel" });
-export const page: Promise<http.EventPage> = client.events.list({ after: 1, tier: "default" });
+export const page: Promise<http.EventPage> = pagesOf(client).events.list({ after: 1, tier: "default" });
 export const past: Promise<http.Snapshot> = client.at(4);
