@@ -13,12 +13,7 @@ import (
 // process that is killed and comes back. The server is built from this module.
 func TestTheClient(t *testing.T) {
 	t.Parallel()
-	node := findNode(t)
-	server := filepath.Join(t.TempDir(), "harness")
-	// go run keeps what it links; go build would link again every time.
-	if out, err := exec.Command("go", "run", "-exec", "cp", "../../cmd/harness", server).CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
+	node, server := findNode(t), buildServer(t)
 	cmd := exec.Command(node, "test/run.mjs", t.TempDir())
 	cmd.Env = append(os.Environ(), "HARNESS_TEST_BIN="+server)
 	out, err := cmd.CombinedOutput()
@@ -85,17 +80,5 @@ func TestTheCoreNeedsNoPackage(t *testing.T) {
 	}
 	if text, err := os.ReadFile("package.json"); err != nil || strings.Contains(string(text), `"dependencies"`) {
 		t.Errorf("package.json has dependencies (%v)", err)
-	}
-}
-
-// The page of the example can be built.
-func TestTheExampleBuilds(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	run(t, "examples/chat/build.mjs", dir)
-	for _, name := range []string{"index.html", "main.js", "main.css"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

@@ -38,6 +38,17 @@ func run(tb testing.TB, args ...string) []byte {
 	return out
 }
 
+// buildServer is the path of a server made from this module.
+func buildServer(tb testing.TB) string {
+	tb.Helper()
+	server := filepath.Join(tb.TempDir(), "harness")
+	// go run keeps what it links; go build would link again every time.
+	if out, err := exec.Command("go", "run", "-exec", "cp", "../../cmd/harness", server).CombinedOutput(); err != nil {
+		tb.Fatalf("build the server: %v\n%s", err, out)
+	}
+	return server
+}
+
 func absolute(tb testing.TB, name string) string {
 	tb.Helper()
 	path, err := filepath.Abs(name)

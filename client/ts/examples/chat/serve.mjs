@@ -1,11 +1,14 @@
-// Shows dist on http://127.0.0.1:5173 and hands everything else to the server:
-// node serve.mjs [http://127.0.0.1:7717]. It adds no credential of its own.
+// Shows dist, or the folder that is given, on a port of 127.0.0.1 and hands
+// everything else to the server. It adds no credential of its own.
+// node serve.mjs [http://127.0.0.1:7717 [5173 [FOLDER]]]
 import { readFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const port = 5173;
-const own = `http://127.0.0.1:${port}`;
-const server = new URL(process.argv[2] ?? "http://127.0.0.1:7717");
+const [to = "http://127.0.0.1:7717", port = "5173", folder = fileURLToPath(new URL("dist", import.meta.url))] = process.argv.slice(2);
+const server = new URL(to);
+let own; // the page's origin
 const types = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css" };
 
 /** The request as the server expects it from a page of its own; one of another site stays what it is. */
@@ -17,7 +20,7 @@ function passed(r) {
 
 const proxy = createServer(async (r, w) => {
   const name = r.url.split("?")[0] === "/" ? "index.html" : /^\/([\w-]+\.(js|css))$/.exec(r.url)?.[1];
-  const file = name && (await readFile(new URL("dist/" + name, import.meta.url)).catch(() => undefined));
+  const file = name && (await readFile(join(folder, name)).catch(() => undefined));
   if (file) return w.writeHead(200, { "content-type": types[name.split(".").pop()] }).end(file);
   const to = passed(r).on("response", (a) => a.pipe(w.writeHead(a.statusCode, a.headers)));
   r.pipe(to.on("error", () => w.headersSent || w.writeHead(502).end()));
@@ -36,4 +39,7 @@ proxy.on("upgrade", (r, socket, head) => {
   to.on("error", () => socket.destroy());
   to.end();
 });
-proxy.listen(port, "127.0.0.1", () => console.log(`${own} shows ${server.origin}`));
+proxy.listen(Number(port), "127.0.0.1", () => {
+  own = `http://127.0.0.1:${proxy.address().port}`;
+  console.log(`${own} shows ${server.origin}`);
+});
