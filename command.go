@@ -215,7 +215,7 @@ type NewSession struct {
 	Config    ConfigPatch
 	From      *Branch   // nil: an empty history
 	Parent    SessionID // whose task it does; empty for none
-	Isolated  bool      // it works in a directory of its own, made of Directory
+	Isolated  *bool     // it works in a directory of its own, made of Directory; nil: a background session does, where that can be
 
 	Prompt     []Part    // what it begins with, durable with the session itself; only of a background session
 	MaxRetries *int      // how often a turn is tried again; nil: as its history says, else never

@@ -242,8 +242,8 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(seed)
 		c.From.Cursor = "" // a store needs the place only
 	}
-	if about != nil {
-		add(about)
+	for _, p := range about {
+		add(p)
 	}
 	if len(n.Prompt) > 0 {
 		if !st.Queues() {

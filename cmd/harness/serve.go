@@ -101,7 +101,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	opts := &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: apart,
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: apart.beside(*w.data),
 	}
 	nodes.join(opts)
 	k := kernel.New(store, all, opts)

@@ -70,7 +70,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer keep.close()
-	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Policy: calls.of, Tasks: apart}
+	opts := &kernel.Options{Log: log, Directory: dir, ApprovalTimeout: *timeout, Redact: hidden, Policy: calls.of, Tasks: apart.beside(dataHome(p.getenv))}
 	house.log, house.secrets = log, hidden
 	if ok {
 		house.data = filepath.Dir(data)

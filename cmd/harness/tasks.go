@@ -20,7 +20,15 @@ type taskRooms struct{ dir *string }
 // tasks is the flag that says where they are. That is not the data directory:
 // processes in a sandbox see nothing of that.
 func (f *flags) tasks() taskRooms {
-	return taskRooms{f.String("tasks", dataHome(f.p.getenv)+"-tasks", "`DIR` for the workspaces of isolated sessions")}
+	return taskRooms{f.String("tasks", "", "`DIR` for the workspaces of isolated sessions; by default beside the data directory")}
+}
+
+// beside is where they are if nothing was said.
+func (t taskRooms) beside(data string) taskRooms {
+	if *t.dir == "" {
+		return taskRooms{new(filepath.Clean(data) + "-tasks")}
+	}
+	return t
 }
 
 func (t taskRooms) Create(ctx context.Context, id harness.SessionID, source string) (string, *harness.Artifact, error) {

@@ -48,6 +48,16 @@ func TestAnIsolatedSessionWorksInAPlaceOfItsOwn(t *testing.T) {
 			if err := json.Unmarshal(p.post(t, "/chat/sessions", []byte(`{"permission_mode":"full_auto","isolated":true}`)), &made); err != nil {
 				t.Fatal(err)
 			}
+			var work struct {
+				Directory string
+				Mode      string `json:"sandbox_mode"`
+			}
+			if err := json.Unmarshal(p.post(t, "/sessions", []byte(`{"prompt":"say hello"}`)), &work); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(work.Directory, rooms) || work.Mode != "task_workspace" {
+				t.Errorf("background work is done in %q, %q", work.Directory, work.Mode)
+			}
 			s.say(t, made.ID, "replace one with two in a.txt", "")
 			there, err := os.ReadFile(filepath.Join(rooms, made.ID, "tree", "a.txt"))
 			if here, _ := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(there) != "two\n" || string(here) != "one\n" {

@@ -29,10 +29,11 @@ func (p *program) serverAt(address string) (remote, error) {
 // startSession has a session of a running server work by itself.
 func startSession(ctx context.Context, p *program, args []string) error {
 	f := p.flags("sessions start", "[flags] PROMPT", "Have a session of a running server work by itself. It waits in line for its turn, and goes on\n"+
-		"when the server is restarted. Prints the session; harness attach SESSION looks at it. The prompt - is read from standard input.",
+		"when the server is restarted. It works in a worktree of the directory's repository, or in a copy: see docs/workspaces.md.\nPrints the session; harness attach SESSION looks at it. The prompt - is read from standard input.",
 		`harness sessions start "Fix the flaky test"`,
 		`harness sessions start --cwd ~/project --max-retries 2 --expires 8h --permission-mode accept_edits "Update the dependencies"`)
 	cwd := f.String("cwd", "", "`DIR` that the session works in; without it the server's")
+	inPlace := f.Bool("in-place", false, "work in the directory itself, not in a worktree or a copy of it")
 	title := f.String("title", "", "the session's `TITLE`")
 	model := f.String("model", "", "`MODEL` to use")
 	mode := f.String("permission-mode", "", "what is asked about (`MODE`): normal, accept_edits or full_auto")
@@ -65,6 +66,9 @@ func startSession(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 		body["workspace"] = dir
+	}
+	if *inPlace {
+		body["isolated"] = false
 	}
 	if *expires > 0 {
 		body["expires_at"] = time.Now().Add(*expires).UTC().Format(time.RFC3339Nano)

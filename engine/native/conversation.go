@@ -55,8 +55,9 @@ type progress struct {
 	answers int // of the model
 	usage   harness.Usage
 	calls   []*call
-	told    int // reflections
-	circled int // how many calls there were when it was told of going in circles
+	told    int    // reflections
+	step    string // that it was at last
+	circled int    // how many calls there were when it was told of going in circles
 	warned  bool
 	done    bool                    // it has its result
 	items   map[harness.ItemID]bool // those that had text; nil if some may be unknown
@@ -102,6 +103,8 @@ func (c *conversation) apply(e harness.Event) {
 		}
 	case *harness.ToolOutcome:
 		c.outcome(p)
+	case *harness.StepProgress:
+		c.turn.step = p.StepID
 	case *harness.ApprovalRequired:
 		if c.turn.asked != nil {
 			c.turn.asked[p.RequestID] = e.Time

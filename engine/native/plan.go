@@ -53,6 +53,7 @@ Do not use it for work that is done in a step or two.`,
 			if err != nil {
 				return tool.Result{}, err
 			}
+			r.planned.Store(true)
 			mu.Lock()
 			before := last
 			last = p.Steps

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"harness"
@@ -29,6 +30,8 @@ type turn struct {
 	gauge  gauge
 	clock  *budget
 	shown  strings.Builder // the text of this attempt
+
+	planned atomic.Bool // it has a plan
 
 	lengthened, paused, stopped int // how often the model was asked to go on
 }
@@ -81,6 +84,9 @@ func (r *turn) prepare(ctx context.Context) (err error) {
 	}
 	r.system = r.prompt(project)
 	r.weigh()
+	if err := r.beginTask(ctx); err != nil {
+		return err
+	}
 	return r.recall(ctx)
 }
 
@@ -203,6 +209,9 @@ func (r *turn) goOn(ctx context.Context, a *model.Answer) (again bool, err error
 
 // finish says what came of the turn.
 func (r *turn) finish(ctx context.Context, a *model.Answer) error {
+	if err := r.endTask(ctx); err != nil {
+		return err
+	}
 	if r.shown.Len() > 0 {
 		if err := r.h.Emit(ctx, &harness.Response{Text: r.shown.String(), StopReason: string(a.Stop)}); err != nil {
 			return err

@@ -177,6 +177,27 @@ func TestAPlanIsAGraphAndItsStepsArePlacesToComeBackTo(t *testing.T) {
 	}
 }
 
+// S3 has a background run say how far it is, also if it is done in one go.
+func TestABackgroundRunWithoutAPlanIsOneStep(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "chat", "else\n  say Done.", func(r *rig) { r.kopts.Shelf = newShelf() })
+	r.id = "ses_2"
+	if _, err := r.k.Create(t.Context(), harness.NewSession{ID: r.id, Kind: harness.Background}); err != nil {
+		t.Fatal(err)
+	}
+	r.prompt("count the files\nall of them")
+	var steps []string
+	for _, p := range all[*harness.StepProgress](r) {
+		steps = append(steps, fmt.Sprintf("%s %d/%d %s %s", p.StepID, p.Index+1, p.Total, p.Status, p.Title))
+	}
+	if want := []string{"task 1/1 in_progress count the files", "task 1/1 completed count the files"}; !slices.Equal(steps, want) {
+		t.Errorf("steps %q, want %q\n%s", steps, want, r.story())
+	}
+	if a := one[*harness.Artifact](r); a.ArtifactType != "task_graph" {
+		t.Errorf("artifact %+v", a)
+	}
+}
+
 func TestATaskIsASessionOfItsOwn(t *testing.T) {
 	each(t, func(t *testing.T, client string) {
 		r := newRig(t, client, `

@@ -206,7 +206,7 @@ const maxHistory = 32 << 20
 func (f *follower) query(ctx context.Context) (runner.Query, error) {
 	t := f.turn
 	q := runner.Query{
-		Prompt: cmp.Or(harness.PlainText(t.Parts), "."), Resume: t.Ref, RequestID: string(t.ID), SessionID: t.Session, Attempt: t.Attempt,
+		Prompt: cmp.Or(harness.PlainText(t.Parts), "."), Resume: t.Ref, RequestID: string(t.ID), SessionID: t.Session, Kind: t.Kind, Attempt: t.Attempt,
 		Fresh: t.Fresh, Directory: f.at.directory, Config: &t.Config, Parts: t.Parts, Began: t.Began, Kept: f.engine.keepsFiles(),
 	}
 	if !f.ours {

@@ -17,7 +17,7 @@ type (
 	newChat struct {
 		Title     string `json:"title" rule:"max=1024"`
 		Directory string `json:"directory" rule:"max=4096"`
-		Isolated  bool   `json:"isolated"` // it works in a directory of its own, made of directory
+		Isolated  *bool  `json:"isolated"` // it works in a directory of its own, made of directory
 		Engine    string `json:"engine" rule:"max=128"`
 		UserID    string `json:"user_id" rule:"id"`
 		settings

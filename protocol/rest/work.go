@@ -18,7 +18,7 @@ type (
 		Parts      []inputPart `json:"parts"`
 		Title      string      `json:"title" rule:"max=1024"`
 		Workspace  string      `json:"workspace" rule:"max=4096"` // a directory
-		Isolated   bool        `json:"isolated"`                  // it works in a directory of its own, made of workspace
+		Isolated   *bool       `json:"isolated"`                  // it works in a directory of its own, made of workspace; by default where that can be
 		Engine     string      `json:"engine" rule:"max=128"`
 		UserID     string      `json:"user_id" rule:"id"`
 		MaxRetries *int64      `json:"max_retries" rule:"min=0 max=100"`

@@ -29,7 +29,7 @@ type (
 		Directory string `json:"directory" rule:"max=4096"`
 		// MaxRetries is how often a turn is tried again that failed in a way that may pass.
 		MaxRetries *int64 `json:"maxRetries" rule:"min=0 max=100"`
-		Isolated   bool   `json:"isolated"` // it works in a directory of its own, made of directory
+		Isolated   *bool  `json:"isolated"` // it works in a directory of its own, made of directory
 	}
 	threadForkParams struct {
 		ThreadID harness.SessionID `json:"threadId" rule:"required id"`

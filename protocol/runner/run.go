@@ -67,7 +67,7 @@ func newRun(q Query, can harness.Abilities, s *spool) *run {
 		r.id = newID()
 	}
 	r.turn = harness.Turn{
-		Session: q.SessionID, ID: harness.TurnID(r.id), Attempt: max(1, q.Attempt), Parts: parts, Fresh: q.Fresh, Directory: q.Directory,
+		Session: q.SessionID, Kind: q.Kind, ID: harness.TurnID(r.id), Attempt: max(1, q.Attempt), Parts: parts, Fresh: q.Fresh, Directory: q.Directory,
 		Ref: q.Resume, Config: r.config, Began: q.Began,
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())

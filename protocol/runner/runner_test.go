@@ -340,7 +340,7 @@ func TestTheTurnIsWhatTheQuerySays(t *testing.T) {
 		log = append(log, harness.NewEvent("ses_1", i+1, time.Now(), "", &harness.Token{Text: "x"}).JSON())
 	}
 	q := runner.Query{
-		Prompt: "go", Resume: "ref", RequestID: "trn_1", SessionID: "ses_1", Attempt: 2, Fresh: true, Directory: t.TempDir(), Began: 3,
+		Prompt: "go", Resume: "ref", RequestID: "trn_1", SessionID: "ses_1", Kind: harness.Background, Attempt: 2, Fresh: true, Directory: t.TempDir(), Began: 3,
 		Config: &harness.Config{Model: "m"}, Parts: []harness.Part{{Type: "text", Text: "go"}, {Type: "file", Path: "a"}},
 	}
 	for _, raw := range log {
@@ -352,7 +352,7 @@ func TestTheTurnIsWhatTheQuerySays(t *testing.T) {
 	}
 	defer s.Close()
 	w.to(s, runner.Completed)
-	want := harness.Turn{Session: "ses_1", ID: "trn_1", Attempt: 2, Parts: q.Parts, Fresh: true, Directory: q.Directory, Ref: "ref", Config: *q.Config, Began: 3}
+	want := harness.Turn{Session: "ses_1", Kind: harness.Background, ID: "trn_1", Attempt: 2, Parts: q.Parts, Fresh: true, Directory: q.Directory, Ref: "ref", Config: *q.Config, Began: 3}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the turn is %+v, want %+v", got, want)
 	}

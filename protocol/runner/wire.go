@@ -12,6 +12,7 @@ type Query struct {
 	Resume    string            `json:"resume,omitempty"`    // where to go on: a sessionId, or a checkpoint's ref
 	RequestID string            `json:"requestId,omitempty"` // a run with one outlives its connection
 	SessionID harness.SessionID `json:"sessionId,omitempty"`
+	Kind      harness.Kind      `json:"kind,omitempty"` // of the session
 	Attempt   int               `json:"attempt,omitempty"`
 	Fresh     bool              `json:"fresh,omitempty"`
 	Directory string            `json:"directory,omitempty"`
