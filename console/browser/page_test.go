@@ -59,9 +59,10 @@ func chromium(t testing.TB) context.Context {
 
 // page is a tab of a browser that is logged in.
 type page struct {
-	t   testing.TB
-	h   *house
-	ctx context.Context
+	t     testing.TB
+	h     *house
+	ctx   context.Context
+	close func()
 
 	mu     sync.Mutex // guards what follows
 	errors []string
@@ -72,7 +73,28 @@ type page struct {
 func (h *house) visit(t testing.TB, path string) *page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext())
-	p := &page{t: t, h: h, ctx: ctx}
+	p := h.open(t, ctx, cancel)
+	p.do("log in", chromedp.Navigate(h.loginURL()))
+	p.see(`[data-testid="lamp"][data-phase="open"]`)
+	if path != "/" {
+		p.goTo(path)
+	}
+	return p
+}
+
+// tab is another tab of the same browser.
+func (p *page) tab(path string) *page {
+	p.t.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	q := p.h.open(p.t, ctx, cancel)
+	q.goTo(path)
+	return q
+}
+
+// open opens a tab and listens to its console until the test is over.
+func (h *house) open(t testing.TB, ctx context.Context, cancel func()) *page {
+	t.Helper()
+	p := &page{t: t, h: h, ctx: ctx, close: cancel}
 	p.do("open a tab", chromedp.EmulateViewport(1360, 860))
 	messages := chromedp.Console(ctx)
 	var heard sync.WaitGroup
@@ -102,11 +124,6 @@ func (h *house) visit(t testing.TB, path string) *page {
 			}
 		}
 	})
-	p.do("log in", chromedp.Navigate(h.loginURL()))
-	p.see(`[data-testid="lamp"][data-phase="open"]`)
-	if path != "/" {
-		p.goTo(path)
-	}
 	return p
 }
 
@@ -207,13 +224,6 @@ func (p *page) read(text string) {
 func (p *page) text(selector string) string {
 	p.t.Helper()
 	return eval[string](p, "document.querySelector("+quote(selector)+")?.innerText ?? ''")
-}
-
-// click clicks what matches, as a mouse does.
-func (p *page) click(selector string) {
-	p.t.Helper()
-	p.see(selector)
-	p.do("click "+selector, chromedp.Click(selector))
 }
 
 // press clicks the button or link with a name.

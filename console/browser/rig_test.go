@@ -208,9 +208,8 @@ func (h *house) until(id, what string, f func(row) bool) row {
 	return r
 }
 
-func idle(r row) bool  { return r.Status == "idle" }
-func asks(r row) bool  { return r.Pending > 0 }
-func works(r row) bool { return r.Status == "running" }
+func idle(r row) bool { return r.Status == "idle" }
+func asks(r row) bool { return r.Pending > 0 }
 
 type logged struct {
 	Seq     int            `json:"seq"`

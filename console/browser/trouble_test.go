@@ -24,7 +24,9 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	p.until(newest + `.includes(" 25 ")`)
 	eval[bool](p, `(window.__lost = false, new MutationObserver(() => { if (document.querySelector('[data-testid="lost"]') !== null) window.__lost = true; }).observe(document.body, { subtree: true, childList: true }), true)`)
 	h.restart()
+	began := time.Now()
 	p.see(`[data-testid="line"][data-phase="open"]`)
+	t.Logf("live again %v after the server listened", time.Since(began).Round(time.Millisecond))
 	p.gone(`[data-testid="lost"]`)
 	if !eval[bool](p, "window.__lost") {
 		t.Error("nobody was told that the connection was lost")

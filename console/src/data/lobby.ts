@@ -47,6 +47,7 @@ type Word =
 
 let channel: BroadcastChannel | undefined;
 let leads = false;
+let release: (() => void) | undefined;
 let source: EventSource | undefined;
 let attempt = 0;
 let heard = 0;
@@ -65,12 +66,17 @@ export function startLobby(): void {
     channel = new BroadcastChannel("harness.lobby");
     channel.onmessage = (e: MessageEvent<Word>) => hear(e.data);
     tell({ kind: "hello" });
-    void navigator.locks.request("harness.lobby", () => (lead(), new Promise(() => undefined)));
+    stand(false);
+    heard = Date.now();
   }
   setInterval(() => {
     if (heard === 0 || Date.now() - heard < silence) return;
     if (leads && source !== undefined) lost();
-    if (!leads) (become("reconnecting"), tell({ kind: "hello" }));
+    if (!leads) {
+      become("reconnecting");
+      heard = Date.now();
+      stand(true); // whoever leads says nothing
+    }
   }, 5_000);
   const look = () => {
     if (document.hidden) return;
@@ -80,8 +86,26 @@ export function startLobby(): void {
   document.addEventListener("visibilitychange", look);
   addEventListener("online", look);
   // A page that is kept for going back must not keep a connection.
-  addEventListener("pagehide", () => (source?.close(), (source = undefined)));
-  addEventListener("pageshow", (e) => e.persisted && look());
+  addEventListener("pagehide", () => (source?.close(), (source = undefined), release?.()));
+  addEventListener("pageshow", (e) => {
+    if (!e.persisted) return;
+    if (channel === undefined) dial();
+    else (tell({ kind: "hello" }), stand(false));
+  });
+}
+
+/** Waits to lead, or takes the lead from somebody who is not heard. Who loses it waits again. */
+function stand(steal: boolean): void {
+  const until = () => new Promise<void>((done) => {
+    release = () => ((release = undefined), (leads = false), done());
+    lead();
+  });
+  navigator.locks.request("harness.lobby", { steal }, until).catch(() => {
+    source?.close();
+    source = undefined;
+    leads = false;
+    stand(false);
+  });
 }
 
 function lead(): void {
@@ -184,8 +208,8 @@ function become(phase: Phase): void {
 function queue(): NonNullable<typeof pending> {
   if (pending === undefined) {
     pending = { rows: new Map(), gone: new Set(), ready: false };
-    if (document.hidden) setTimeout(flush, 100);
-    else requestAnimationFrame(flush);
+    setTimeout(flush, 100); // a tab that nobody sees has no frames, and may have to tell the others
+    if (!document.hidden) requestAnimationFrame(flush);
   }
   return pending;
 }
@@ -209,7 +233,8 @@ function flush(): void {
     if (l.ready) told.push([made, before]);
   }
   lobby.set({ ...l, rows, ready: l.ready || p.ready });
-  if (leads) tell({ kind: "changes", rows: [...p.rows.values()], gone: [...p.gone], ready: p.ready });
+  if (leads && p.ready) tell({ kind: "all", phase: "open", rows: [...rows.values()], ready: true });
+  else if (leads) tell({ kind: "changes", rows: [...p.rows.values()], gone: [...p.gone], ready: false });
   for (const [row, before] of told) for (const w of watchers) w(row, before);
 }
 

@@ -142,6 +142,7 @@ export const de: Catalogue = {
   "doing.failed": "der letzte Zug ist gescheitert",
   "doing.paused": "angehalten: {why}",
   "doing.new": "noch nichts gesagt",
+  "doing.inline": "Nummer {n} in der Reihe",
   "doing.messages": { one: "1 Nachricht", other: "{n} Nachrichten" },
 
   "session.untitled": "Ohne Titel",

@@ -141,6 +141,7 @@ export const en = {
   "doing.failed": "the last turn failed",
   "doing.paused": "paused: {why}",
   "doing.new": "nothing said yet",
+  "doing.inline": "number {n} in line",
   "doing.messages": { one: "1 message", other: "{n} messages" },
 
   "session.untitled": "Untitled",

@@ -22,6 +22,7 @@ export function doing(row: Row, approval?: Approval): ReactNode {
   }
   if (row.status === "running" || row.status === "recovering" || row.status === "queued") {
     const a = row.activity;
+    if (row.status === "queued" && row.queue_position !== undefined) return t("doing.inline", { n: row.queue_position });
     if (row.health?.grade === "critical") return <span className="text-bad">{t("doing.stuck")}</span>;
     if (a?.doing === "tool") return <><span className="font-mono">{a.tool}</span> <span>{subjectOf(a.tool ?? "", a.input)}</span></>;
     if (a?.doing === "thinking") return t("doing.thinking");
@@ -33,11 +34,11 @@ export function doing(row: Row, approval?: Approval): ReactNode {
   return row.message_count === 0 ? t("doing.new") : t("doing.messages", { n: row.message_count });
 }
 
-export const SessionRow = memo(function SessionRow({ row, approval, selected, onApprove, parent }: { readonly row: Row; readonly approval?: Approval | undefined; readonly selected: boolean; readonly onApprove: (a: Approval) => void; readonly parent?: string | undefined }): ReactNode {
+export const SessionRow = memo(function SessionRow({ row, approval, selected, below = false, onApprove, parent }: { readonly row: Row; readonly approval?: Approval | undefined; readonly selected: boolean; readonly below?: boolean; readonly onApprove: (a: Approval) => void; readonly parent?: string | undefined }): ReactNode {
   const risky = approval !== undefined && riskOf(approval.tool_name, approval.input) === "high";
   const folder = row.directory?.split("/").pop();
   return (
-    <div role="listitem" data-session={row.session_id} className={`group relative flex h-15 items-center gap-3 rounded-xl px-3 ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
+    <div role="listitem" data-session={row.session_id} className={`group relative flex h-15 items-center gap-3 rounded-xl pe-3 ${below ? "ps-10" : "ps-3"} ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
       <StatusGlyph status={row.status} />
       <div className="min-w-0 flex-1">
         <div className="flex items-center gap-2">

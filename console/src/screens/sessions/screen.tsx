@@ -18,7 +18,7 @@ import { KnownList, type ListHandle } from "../../ui/list";
 import { Empty } from "../../ui/surface";
 import { SessionCard, SessionRow } from "./row";
 
-type Item = { readonly head: Group; readonly count: number } | { readonly row: Row };
+type Item = { readonly head: Group; readonly count: number } | { readonly row: Row; readonly below: boolean };
 
 /** All sessions, those that need somebody first. What is looked for is in the address. */
 export function SessionsScreen(): ReactNode {
@@ -40,19 +40,24 @@ export function SessionsScreen(): ReactNode {
     go(next.size > 0 ? `/?${next}` : "/", { replace: true });
   };
 
-  const found = useMemo(() => {
+  const [found, below] = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter((w) => w !== "");
     const all: Record<Group, Row[]> = { needs: [], running: [], paused: [], failed: [], idle: [], done: [] };
+    const under = new Map<string, Row[]>();
     for (const r of rows.values()) {
       const group = groupOf(r);
       if (status !== "" && group !== status) continue;
       if (engine !== "" && r.engine !== engine) continue;
       if (directory !== "" && r.directory !== directory) continue;
       const text = `${r.title} ${r.session_id} ${r.directory} ${r.engine} ${r.user_id ?? ""}`.toLowerCase();
-      if (words.every((w) => text.includes(w))) all[group].push(r);
+      if (!words.every((w) => text.includes(w))) continue;
+      // What another session handed on stands below it, unless it needs somebody itself.
+      const parent = group === "needs" || query !== "" || status !== "" ? undefined : rows.get(r.spawned_by ?? "");
+      if (parent === undefined || parent.spawned_by !== undefined) all[group].push(r);
+      else under.set(parent.session_id, [...(under.get(parent.session_id) ?? []), r]);
     }
     for (const g of groups) all[g].sort((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : a.session_id < b.session_id ? 1 : -1));
-    return all;
+    return [all, under] as const;
   }, [rows, query, status, engine, directory]);
 
   const items = useMemo(() => {
@@ -60,10 +65,14 @@ export function SessionsScreen(): ReactNode {
     for (const g of groups) {
       if (found[g].length === 0) continue;
       made.push({ head: g, count: found[g].length });
-      if (!closed.includes(g)) for (const row of found[g]) made.push({ row });
+      if (closed.includes(g)) continue;
+      for (const row of found[g]) {
+        made.push({ row, below: false });
+        for (const child of below.get(row.session_id) ?? []) made.push({ row: child, below: true });
+      }
     }
     return made;
-  }, [found, closed]);
+  }, [found, below, closed]);
 
   const byId = useMemo(() => new Map(asked.map((a) => [a.session_id, a] as const)), [asked]);
   const order = useMemo(() => items.flatMap((i) => ("row" in i ? [i.row.session_id] : [])), [items]);
@@ -138,7 +147,7 @@ export function SessionsScreen(): ReactNode {
             const item = items[i]!;
             if ("head" in item) return <GroupHead key={item.head} group={item.head} count={item.count} closed={closed.includes(item.head)} onToggle={toggle} />;
             const a = byId.get(item.row.session_id);
-            return <SessionRow key={item.row.session_id} row={item.row} approval={a} selected={item.row.session_id === at} onApprove={approve} parent={item.row.parent_session_id === undefined ? undefined : titleOf(rows.get(item.row.parent_session_id))} />;
+            return <SessionRow key={item.row.session_id} row={item.row} approval={a} below={item.below} selected={item.row.session_id === at} onApprove={approve} parent={item.row.parent_session_id === undefined ? undefined : titleOf(rows.get(item.row.parent_session_id))} />;
           }}
         />
       )}
