@@ -32,7 +32,10 @@ const (
 )
 
 // NewWall makes a way to the database that address names, which has a socket.
-func NewWall(t testing.TB, address string) *Wall {
+func NewWall(t testing.TB, address string) *Wall { return NewWallAt(t, address, "127.0.0.1") }
+
+// NewWallAt is NewWall on another address of this machine.
+func NewWallAt(t testing.TB, address, host string) *Wall {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -40,13 +43,13 @@ func NewWall(t testing.TB, address string) *Wall {
 	}
 	q := u.Query()
 	socket := filepath.Join(q.Get("host"), ".s.PGSQL."+q.Get("port"))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &Wall{t: t}
 	w.cond = sync.NewCond(&w.mu)
-	host, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
