@@ -52,7 +52,7 @@ func TestThreeNodesThreeProtocols(t *testing.T) {
 }
 
 // TestARuleHoldsOnEveryNode answers "always" on one node: questions of sessions
-// on others are released, and asked again once it is revoked there.
+// on others are released, and no more are asked.
 func TestARuleHoldsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	nodes := startNodes(t, schema(t), askScript, 3)
