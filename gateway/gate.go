@@ -396,7 +396,7 @@ func (g *Gate) Attend(id harness.SessionID) (leave func()) {
 	}); ok {
 		return k.Attend(id)
 	}
-	return func() {}
+	return nil
 }
 
 // OnWake is the server's own; what it tells is for nobody but the server.

@@ -38,11 +38,11 @@ func newAbroad(k *Kernel, f harness.Follower) *abroad {
 
 // Attend says that somebody watches a session and wants OnWake to be called when
 // it goes on, on whichever process, until leave. A kernel that has its store for
-// itself tells everybody anyway.
+// itself tells everybody anyway: then leave is nil.
 func (k *Kernel) Attend(id harness.SessionID) (leave func()) {
 	a := k.abroad
 	if a == nil {
-		return func() {}
+		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

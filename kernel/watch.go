@@ -25,7 +25,9 @@ func (k *Kernel) Watch(ctx context.Context, id harness.SessionID, after harness.
 func (k *Kernel) watchOnce(ctx context.Context, id harness.SessionID, after *harness.Seq, yield func(harness.Update, error) bool) bool {
 	woken, leave := k.sleeper(id) // before we look, so that no wake is missed
 	defer leave()
-	defer k.Attend(id)()
+	if leave := k.Attend(id); leave != nil {
+		defer leave()
+	}
 	for up, err := range k.WatchAwake(ctx, id, *after) {
 		if err != nil {
 			yield(harness.Update{}, err)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -177,25 +176,6 @@ func (f *follower) told() []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]event(nil), f.events...)
-}
-
-// fetchJSON posts and returns the status and the answer, or an error if there was
-// none.
-func (p *process) fetchJSON(ctx context.Context, path, body string, header http.Header) (int, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, "POST", p.http+path, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Header = p.bearer(header)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	r, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	return r.StatusCode, text, err
 }
 
 // eventually waits for a condition.

@@ -26,7 +26,7 @@ type sessions interface {
 }
 
 // attended is a server whose sessions may go on elsewhere: it is told which of
-// them have watchers here.
+// them have watchers here, and nil says that it need not be.
 type attended interface {
 	Attend(id harness.SessionID) (leave func())
 }

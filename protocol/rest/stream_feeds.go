@@ -37,9 +37,10 @@ type feeds struct {
 	ctx     context.Context // ends with shutdown
 	stop    context.CancelFunc
 
-	mu    sync.Mutex // guards what follows; nothing is waited for under it, so it may be taken under a room's
-	rooms map[harness.SessionID]*room
-	beats map[*room]*pulse // of rooms with streams of health; what a pulse has is guarded by its room
+	mu     sync.Mutex // guards what follows; nothing is waited for under it, so it may be taken under a room's
+	rooms  map[harness.SessionID]*room
+	leaves map[harness.SessionID]func() // of rooms whose sessions may go on elsewhere
+	beats  map[*room]*pulse             // of rooms with streams of health; what a pulse has is guarded by its room
 
 	life   sync.Mutex // guards closed, and wg against a late start
 	closed bool
@@ -48,7 +49,7 @@ type feeds struct {
 
 // newFeeds makes feeds over k. Call shutdown when done with them.
 func newFeeds(k sessions, opts feedOptions) (*feeds, error) {
-	f := &feeds{k: k, opts: opts, log: opts.Log, rooms: make(map[harness.SessionID]*room), beats: make(map[*room]*pulse)}
+	f := &feeds{k: k, opts: opts, log: opts.Log, rooms: make(map[harness.SessionID]*room), leaves: make(map[harness.SessionID]func()), beats: make(map[*room]*pulse)}
 	f.readers.f = f
 	if f.opts.Retry == 0 {
 		f.opts.Retry = time.Second
@@ -173,7 +174,9 @@ func (f *feeds) open(id harness.SessionID, sum harness.Summary) *room {
 			id = harness.SessionID(strings.Clone(string(id))) // else it would keep the whole request line
 			r = &room{f: f, id: id, end: sum.Seq}
 			if k, ok := f.k.(attended); ok {
-				r.leave = k.Attend(id)
+				if leave := k.Attend(id); leave != nil {
+					f.leaves[id] = leave
+				}
 			}
 			f.rooms[id] = r
 		}

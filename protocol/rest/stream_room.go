@@ -27,8 +27,6 @@ type room struct {
 	again   bool        // something happened that the feed may have missed: look once more before it ends
 	failed  bool        // it could not be shown: who comes next looks for itself
 	gone    bool        // not the feeds' any more
-
-	leave func() // nobody watches any more; nil if nobody asks; never changed
 }
 
 // feeding reports whether a goroutine follows the session. mu is held.
@@ -98,11 +96,12 @@ func (r *room) rest(ctx context.Context) bool {
 // close takes an empty room from the feeds. mu is held.
 func (r *room) close() {
 	r.gone = true
-	if r.leave != nil {
-		r.leave()
-	}
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
+	if leave := r.f.leaves[r.id]; leave != nil {
+		delete(r.f.leaves, r.id)
+		leave()
+	}
 	delete(r.f.rooms, r.id)
 }
 
