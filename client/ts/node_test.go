@@ -1,7 +1,6 @@
 package ts_test
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,15 +55,4 @@ func absolute(tb testing.TB, name string) string {
 		tb.Fatal(err)
 	}
 	return path
-}
-
-// only is one file of a folder.
-type only struct {
-	fs.FS
-	name string
-}
-
-func (o only) ReadDir(string) ([]fs.DirEntry, error) {
-	info, err := fs.Stat(o.FS, o.name)
-	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, err
 }

@@ -18,17 +18,16 @@ type cost struct {
 	Reducer       float64 // assistant-stream, on the same frames in the same run
 }
 
-// A frame costs about the same in a session of 10,000 messages as in one of
-// 200: what grows is the copy of one array. The gates have room for a busy
-// machine; BenchmarkUpdate has the figures.
+// A frame costs the same in a session of 10,000 messages as in one of 200. The
+// gates have room for a busy machine; BenchmarkUpdate has the figures.
 func TestUpdatesStayCheap(t *testing.T) {
 	t.Parallel()
 	costs := measure(t, "quick")
 	small, large := costs[[2]int{200, 17}], costs[[2]int{10_000, 17}]
-	if large.Update > 4*small.Update {
-		t.Errorf("an update costs %.1f µs with 10,000 messages, %.1f µs with 200", large.Update, small.Update)
+	if large.Update > 2*small.Update || large.Apply > 2.5*small.Apply {
+		t.Errorf("an update costs %.1f µs with 10,000 messages, %.1f µs with 200; applyBatch %.1f and %.1f µs", large.Update, small.Update, large.Apply, small.Apply)
 	}
-	if large.Reducer < 4*large.Apply {
+	if large.Reducer < 8*large.Apply {
 		t.Errorf("assistant-stream's reducer takes %.1f µs where applyBatch takes %.1f µs", large.Reducer, large.Apply)
 	}
 }
@@ -40,26 +39,6 @@ func BenchmarkUpdate(b *testing.B) {
 			b.ReportMetric(c.Apply, "apply_µs/"+name)
 			b.ReportMetric(c.Update, "update_µs/"+name)
 			b.ReportMetric(c.Reducer, "assistant-stream_µs/"+name)
-		}
-	}
-}
-
-// What an update costs assistant-ui when it is fed a window, and when it is
-// fed everything.
-func BenchmarkRuntime(b *testing.B) {
-	for b.Loop() {
-		var list []struct {
-			Messages int
-			Window   *int
-			Update   float64
-		}
-		bench(b, "runtime.bench.tsx", &list)
-		for _, r := range list {
-			fed := "all"
-			if r.Window != nil {
-				fed = fmt.Sprint("window_", *r.Window)
-			}
-			b.ReportMetric(r.Update, fmt.Sprintf("ms/%d_messages_%s", r.Messages, fed))
 		}
 	}
 }

@@ -68,7 +68,7 @@ export class HarnessClient {
     this.http = new Http(options, options.fetch);
     this.#down = this.#tick = this.#host.now();
     this.#connection = { phase: "connecting", since: this.#down, attempt: 0 };
-    this.#stopWake = this.#host.onWake(() => this.#wake(false));
+    this.#stopWake = this.#host.onWake((moved = false) => this.#wake(moved));
     this.#watch();
     this.#dial();
   }
@@ -302,12 +302,12 @@ export class HarnessClient {
     }, look);
   }
 
-  /** Somebody looks again, or the machine slept: a wait ends, and a line that may be dead is replaced. */
-  #wake(slept: boolean): void {
+  /** Somebody looks again, the network is another, or the machine slept: a wait ends, and a line that may be dead is replaced. */
+  #wake(dead: boolean): void {
     if (this.#connection.phase === "closed") return;
     this.#outbox.expire();
     if (this.#known) {
-      if (slept || (!this.#plain && (this.#line?.silence ?? 0) > beat)) this.#redial();
+      if (dead || (!this.#plain && (this.#line?.silence ?? 0) > beat)) this.#redial();
     } else if (this.#connection.attempt > 0 || this.#connection.phase === "reconnecting") {
       this.#line?.drop();
       this.#dial();

@@ -24,8 +24,8 @@ export interface Host {
   /** Runs before the next paint, or soon where nothing is painted. */
   frame(run: () => void): () => void;
   hidden(): boolean;
-  /** Calls when the page is shown again, or the network is back. */
-  onWake(call: () => void): () => void;
+  /** Calls when the page is shown again, or the network is back: then `moved` is true, and lines from before are dead. */
+  onWake(call: (moved?: boolean) => void): () => void;
   newId(): string;
 }
 
@@ -52,15 +52,12 @@ export const thisHost: Host = {
   hidden: () => typeof document !== "undefined" && document.visibilityState === "hidden",
   onWake(call) {
     if (typeof document === "undefined" || typeof addEventListener !== "function") return () => {};
-    const shown = () => document.visibilityState === "visible" && call();
-    document.addEventListener("visibilitychange", shown);
-    addEventListener("online", call);
-    addEventListener("pageshow", call);
-    return () => {
-      document.removeEventListener("visibilitychange", shown);
-      removeEventListener("online", call);
-      removeEventListener("pageshow", call);
-    };
+    const end = new AbortController();
+    const on = { signal: end.signal };
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && call(), on);
+    addEventListener("pageshow", () => call(), on);
+    addEventListener("online", () => call(true), on);
+    return () => end.abort();
   },
   newId() {
     const b = crypto.getRandomValues(new Uint8Array(16)); // randomUUID needs a secure context

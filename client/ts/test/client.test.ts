@@ -187,6 +187,16 @@ test("a line that was quiet too long is replaced when the page is shown", () => 
   assert.equal(s.client.getConnection().phase, "reconnecting", "it takes long");
 });
 
+test("when the network is back, the line from before is replaced, however young it is", () => {
+  const s = stage();
+  s.socket().state(1, {});
+  s.host.wake(true);
+  assert.equal(s.sockets.length, 2);
+  assert.equal(s.socket().query.get("since"), "1");
+  s.socket().hb(1);
+  assert.equal(s.client.getConnection().phase, "open");
+});
+
 test("a heartbeat from ahead is a gap: what is missing is fetched", () => {
   const s = stage();
   s.socket().state(4, { messages: streaming("a") });

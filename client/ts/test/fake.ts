@@ -10,7 +10,7 @@ export class FakeHost implements Host {
   invisible = false;
   #timers: { at: number; run: () => void }[] = [];
   #frames = new Set<() => void>();
-  #wakers = new Set<() => void>();
+  #wakers = new Set<(moved?: boolean) => void>();
   #ids = 0;
 
   now = () => this.time;
@@ -30,7 +30,7 @@ export class FakeHost implements Host {
     return () => void this.#frames.delete(run);
   };
 
-  onWake = (call: () => void) => {
+  onWake = (call: (moved?: boolean) => void) => {
     this.#wakers.add(call);
     return () => void this.#wakers.delete(call);
   };
@@ -48,8 +48,8 @@ export class FakeHost implements Host {
   }
 
   /** Somebody looks at the page again. */
-  wake(): void {
-    [...this.#wakers].forEach((call) => call());
+  wake(moved?: boolean): void {
+    [...this.#wakers].forEach((call) => call(moved));
   }
 
   advance(ms: number): void {

@@ -1,0 +1,112 @@
+package ts_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+)
+
+// fed is a thread of assistant-ui: so many messages in the session, of which
+// the newest are shown to it, or all.
+type fed struct{ messages, window int }
+
+func (f fed) String() string {
+	if f.window == 0 {
+		return fmt.Sprintf("%d_messages_all", f.messages)
+	}
+	return fmt.Sprintf("%d_messages_window_%d", f.messages, f.window)
+}
+
+// An update costs a page the same in a session of 10,000 messages as in one of
+// 200, and a tenth at most of what assistant-ui takes for 2,000 messages if it
+// is given them all. CPU time of the page's main thread, all in one run; the
+// first gate has room for a busy machine, BenchmarkPage has the figures.
+func TestAnUpdateCostsTheSameInAnySession(t *testing.T) {
+	t.Parallel()
+	short, long, all := fed{200, 50}, fed{10_000, 50}, fed{2_000, 0}
+	got := costOf(t, 1, 12, short, long, all)
+	t.Log(got)
+	if got[long] > 2*got[short] {
+		t.Errorf("an update takes %v with 10,000 messages, %v with 200", got[long], got[short])
+	}
+	if got[all] < 10*got[long] {
+		t.Errorf("an update takes %v through a window, %v without", got[long], got[all])
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	for b.Loop() {
+		for f, d := range costOf(b, 5, 20, fed{200, 50}, fed{2_000, 50}, fed{10_000, 50}, fed{200, 0}, fed{2_000, 0}) {
+			b.ReportMetric(float64(d.Microseconds())/1000, "cpu-ms/"+f.String())
+		}
+	}
+}
+
+// costOf is what one update costs the main thread of a page, the least of some
+// rounds of updates.
+func costOf(tb testing.TB, rounds, updates int, pages ...fed) map[fed]time.Duration {
+	tb.Helper()
+	browser, dir := findBrowser(tb), tb.TempDir()
+	run(tb, "node_modules/esbuild/bin/esbuild", "bench/page.tsx", "--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic",
+		`--define:process.env.NODE_ENV="production"`, "--log-level=warning", "--outfile="+filepath.Join(dir, "page.js"))
+	html := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="page.js"></script>`
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(html), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	tb.Cleanup(files.Close)
+	p := open(tb, browser, "about:blank")
+	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		tb.Fatal(err)
+	}
+	costs := map[fed]time.Duration{}
+	for _, f := range pages {
+		url := fmt.Sprintf("%s/?messages=%d", files.URL, f.messages)
+		if f.window > 0 {
+			url += fmt.Sprint("&window=", f.window)
+		}
+		p.do(chromedp.Navigate(url))
+		p.until(`document.querySelectorAll("p").length > 40`)
+		n := updates
+		if f.window == 0 {
+			n = 2 // each takes long
+		}
+		update := fmt.Sprintf("updates(%d).then(() => true)", n)
+		eval[bool](p, update)
+		for range rounds {
+			before := p.cpu()
+			eval[bool](p, update)
+			if d := (p.cpu() - before) / time.Duration(n); costs[f] == 0 || d < costs[f] {
+				costs[f] = d
+			}
+		}
+		if !eval[bool](p, "complete()") {
+			tb.Fatalf("%v: what was told is not shown", f)
+		}
+	}
+	return costs
+}
+
+// cpu is how long the page's main thread has worked, whatever else the machine
+// does.
+func (p *page) cpu() time.Duration {
+	p.t.Helper()
+	got, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range got.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	p.t.Fatal("there is no TaskDuration")
+	return 0
+}
