@@ -154,8 +154,8 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
 	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
-	"github.com/chromedp/chromedp":      {tests: []string{"console/browser"}},
-	"github.com/chromedp/cdproto":       {tests: []string{"console/browser"}},
+	"github.com/chromedp/chromedp":      {tests: []string{"client/ts", "console/browser"}},
+	"github.com/chromedp/cdproto":       {tests: []string{"client/ts", "console/browser"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 

@@ -87,6 +87,7 @@ class Holder extends Given {
     else if (its !== undefined) new Holder(o, its);
   }
 }
+
 export const heldBy = (o: object): Held | undefined => Holder.of(o);
 
 /** Lets a property of o be a list: an array for everybody who reads it. */
@@ -99,6 +100,10 @@ export function hold(o: object, key: string, list: List): void {
 /** Makes a property that was a list one like the others. */
 export function release(o: object, key: string, value: unknown): void {
   Holder.put(o, undefined);
+  define(o, key, value);
+}
+
+function define(o: object, key: string, value: unknown): void {
   Object.defineProperty(o, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
@@ -109,6 +114,7 @@ export function copied(o: object): object {
   const copy: { [key: string]: unknown } = {};
   for (const key of Object.keys(o)) {
     if (key === its.key) hold(copy, key, its.list);
+    else if (key === "__proto__") define(copy, key, o[key as never]);
     else copy[key] = (o as typeof copy)[key];
   }
   return copy;

@@ -30,6 +30,18 @@ test("a long list is an array to everybody who reads it", () => {
   assert.equal(later.messages, next.messages);
 });
 
+test("a state that holds a list may have any other key", () => {
+  const first = JSON.parse('{"__proto__":{"a":1},"status":"idle","messages":[]}') as HarnessState;
+  const held = applyBatch(first, [set(["messages"], session(300).messages), append(["messages", "0", "content"], "x"), append(["messages", "1", "content"], "y")]);
+  const next = applyBatch(applyBatch(held, [append(["messages", "0", "content"], "z")]), [set(["status"], "running")]);
+  assert.deepEqual(Object.keys(next), ["__proto__", "status", "messages"]);
+  assert.equal(Object.getPrototypeOf(next), Object.prototype);
+  assert.equal(next.messages[0]!.content, "xz");
+  const replaced = applyBatch(next, [set(["messages"], "none"), set(["messages"], session(300).messages), append(["messages", "2", "content"], "w"), set(["messages"], [])]);
+  assert.deepEqual(replaced.messages, []);
+  assert.equal(next.messages.length, 300);
+});
+
 test("what is read in the middle of a draft is not changed by its end", () => {
   const draft = new Draft(session(300));
   draft.apply(append(["messages", "299", "content"], "a"));
