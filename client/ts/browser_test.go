@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 const patience = 45 * time.Second
@@ -117,6 +118,20 @@ func (p *page) until(expression string) {
 	}
 }
 
+// shot keeps what the page looks like, for -artifacts.
+func (p *page) shot(name string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(p.t.ArtifactDir(), name+".png"), png, 0o644)
+	}
+	if err != nil {
+		p.t.Error(err)
+	}
+}
+
 // press clicks the button with a name.
 func (p *page) press(name string) {
 	p.t.Helper()
@@ -128,5 +143,12 @@ func (p *page) press(name string) {
 // say types a message and sends it.
 func (p *page) say(text string) {
 	p.t.Helper()
-	p.do(chromedp.SendKeys(`[aria-label="Message"]`, text+kb.Enter))
+	p.do(chromedp.SendKeys(`[aria-label="Message"]`, text))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	// The key alone: what it would write is the page's to decide.
+	if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter"}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.until(`document.querySelector('[aria-label="Message"]').value === ""`)
 }

@@ -39,6 +39,7 @@ func TestTheExampleTalksToARealServer(t *testing.T) {
 
 	p.say("ask")
 	p.until(`document.querySelector(".tool .approval") !== null`)
+	p.shot("question")
 	p.press("Allow once")
 	p.until(`document.querySelector(".message.assistant").innerText.includes("After.")`)
 	order := eval[string](p, `[...document.querySelector(".message.assistant").children].map((e) => e.matches(".tool") ? "tool " + e.querySelector("header span").innerText : e.innerText.trim()).join(" | ")`)
@@ -57,6 +58,7 @@ func TestTheExampleTalksToARealServer(t *testing.T) {
 	p.until(`document.querySelector(".banner") === null`)
 	p.say("hello")
 	p.until(`document.body.innerText.includes("Hello.")`)
+	p.shot("after a restart")
 	if text := eval[string](p, `document.body.innerText`); strings.Count(text, "Before.") != 1 || strings.Count(text, "Hanging.") != 1 || strings.Count(text, "Hello.") != 1 {
 		t.Errorf("not everything is there once:\n%s", text)
 	}
