@@ -42,10 +42,9 @@ func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n)
 func TestEveryLimitIsMetExactly(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	id := h.session(t, "ada", "")
-	turns := "/chat/sessions/" + id + "/turns"
-	http := func(path, as, body string) string {
-		got := h.send(t, ask{as: as, method: "POST", path: path, body: body, header: http.Header{"Accept": {"application/json"}, "Expect": {"100-continue"}}})
+	var id string // each border has a session: what others have said is not read again
+	http := func(body string) string {
+		got := h.send(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: body, header: http.Header{"Accept": {"application/json"}, "Expect": {"100-continue"}}})
 		return fmt.Sprint(got.status)
 	}
 	socket := func(t *testing.T, text string) string {
@@ -82,7 +81,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 			return fmt.Sprint(h.send(t, ask{as: "ada", method: "GET", path: "/whoami?x=" + strings.Repeat("x", n-len("/whoamix="))}).status)
 		}, "200", "414"},
 		{"body of a request", gateway.MaxBody, func(_ *testing.T, n int) string {
-			return http(turns, "ada", padded(`"prompt":"x"`, n))
+			return http(padded(`"prompt":"x"`, n))
 		}, "202", "413"},
 		{"body of a login", 4 << 10, func(t *testing.T, n int) string {
 			code := h.must(t, ask{as: "ada", method: "POST", path: "/login/code"})["code"].(string)
@@ -90,7 +89,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 			return fmt.Sprint(got.status)
 		}, "200", "413"},
 		{"prompt over HTTP", harness.MaxPrompt, func(_ *testing.T, n int) string {
-			return http(turns, "ada", `{"prompt":"`+strings.Repeat("x", n)+`"}`)
+			return http(`{"prompt":"` + strings.Repeat("x", n) + `"}`)
 		}, "202", "400"},
 		{"prompt over WebSocket", harness.MaxPrompt, func(t *testing.T, n int) string {
 			return socket(t, commands(`{"type":"submit","commandId":"p`+fmt.Sprint(n)+`","prompt":"`+strings.Repeat("x", n)+`"}`))
@@ -115,7 +114,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 			return h.batch(t, "["+strings.TrimSuffix(strings.Repeat(pause("")+",", n), ",")+"]")
 		}, "answered", "-32600"},
 		{"depth over HTTP", 64, func(_ *testing.T, n int) string {
-			return http(turns, "ada", `{"prompt":"x","x":`+deep(n-1)+`}`)
+			return http(`{"prompt":"x","x":` + deep(n-1) + `}`)
 		}, "202", "400"},
 		{"depth over WebSocket", 64, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":`+deep(n-1)+`,"commands":[{"type":"configure","commandId":"d","config":{"model":"m"}}]}`)
@@ -124,7 +123,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 			return rpc(t, pause(`,"x":`+deep(n-2)))
 		}, "0", "-32700"},
 		{"keys over HTTP", 512, func(_ *testing.T, n int) string {
-			return http(turns, "ada", `{"prompt":"x","x":{`+keyed(n)+`}}`)
+			return http(`{"prompt":"x","x":{` + keyed(n) + `}}`)
 		}, "202", "400"},
 		{"keys over WebSocket", 512, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":{`+keyed(n)+`},"commands":[{"type":"configure","commandId":"k","config":{"model":"m"}}]}`)
@@ -134,6 +133,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 		}, "0", "-32700"},
 	} {
 		t.Run(strings.ReplaceAll(b.what, " ", "_"), func(t *testing.T) {
+			id = h.session(t, "ada", "")
 			if got := b.send(t, b.limit); got != b.ok {
 				t.Errorf("%d: %s, want %s", b.limit, got, b.ok)
 			}

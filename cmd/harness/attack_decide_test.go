@@ -90,7 +90,7 @@ func TestAnAnswerThatComesTooLateDecidesNothing(t *testing.T) {
 // JSON-RPC at the same time; LONG=1 does it a thousand times.
 func TestOneOfTwoDecisionsWins(t *testing.T) {
 	t.Parallel()
-	rounds := 50
+	rounds := 10
 	if os.Getenv("LONG") != "" {
 		rounds = 1000
 	}

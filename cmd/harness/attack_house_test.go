@@ -193,13 +193,12 @@ func (h *house) state(t testing.TB) string {
 // settled is the state when no turn runs any more.
 func (h *house) settled(t testing.TB) string {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if s := h.state(t); !strings.Contains(s, `"status":"running"`) && !strings.Contains(s, `"status":"queued"`) {
-			return s
-		}
-	}
-	t.Fatal("turns do not end")
-	return ""
+	var s string
+	until(t, "the end of all turns", func() bool {
+		s = h.state(t)
+		return !strings.Contains(s, `"status":"running"`) && !strings.Contains(s, `"status":"queued"`)
+	})
+	return s
 }
 
 // unchanged fails if f changes anything that the server knows.

@@ -138,11 +138,9 @@ func TestATokenThatExpiresClosesWhatItHasOpened(t *testing.T) {
 func (h *house) knows(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		for end := time.Now().Add(patience); h.send(t, ask{as: name, method: "GET", path: "/whoami"}).status != 200; {
-			if time.Now().After(end) {
-				t.Fatalf("the server does not know %s", name)
-			}
-		}
+		until(t, "the server to know "+name, func() bool {
+			return h.send(t, ask{as: name, method: "GET", path: "/whoami"}).status == 200
+		})
 	}
 }
 

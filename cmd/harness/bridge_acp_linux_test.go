@@ -63,5 +63,5 @@ else
 			p.say("again")
 			p.said("Back.")
 		}},
-	})
+	}, "text then permission then cancel")
 }

@@ -21,7 +21,7 @@ var codexCLI = agentUnderTest{agenttest.Codex, func(p *bridgePlay, bin string) [
 // and the real server.
 func TestCodexOverEveryProtocol(t *testing.T) {
 	t.Parallel()
-	codexCLI.playAll(t, codexScenes)
+	codexCLI.playAll(t, codexScenes, "text and usage", "accept", "interrupt", "steer")
 }
 
 var codexScenes = []bridgeScene{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,14 +42,19 @@ type agentUnderTest struct {
 	serve func(p *bridgePlay, bin string) []string
 }
 
-// playAll plays scenes, where nothing but loopback can be reached.
-func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene) {
+// playAll plays scenes, where nothing but loopback can be reached: those that
+// are named, or all of them with LONG=1. The bridge's own tests play every scene
+// with what the program said when it was recorded.
+func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene, always ...string) {
 	bin := agenttest.Installed(t, a.program)
 	if !agenttest.Alone(t) {
 		return
 	}
 	for _, s := range scenes {
 		t.Run(s.name+" by "+s.drive+" seen by "+s.see, func(t *testing.T) {
+			if os.Getenv("LONG") == "" && !slices.Contains(always, s.name) {
+				t.Skip("LONG=1 plays it with the real program")
+			}
 			t.Parallel()
 			p := &bridgePlay{T: t, bridgeScene: &s, agent: a, dir: t.TempDir(), data: t.TempDir()}
 			p.models = modeltest.Serve(t, strings.ReplaceAll(s.model, "$WORK", p.dir))

@@ -322,7 +322,8 @@ func (w *witness) settle(p *process) {
 // is doubled, nothing shown is taken back, questions stay answerable, and in
 // the end every prompt has its turn.
 func TestKill9LosesNothing(t *testing.T) {
-	lives := 80
+	t.Parallel()
+	lives := 15
 	if os.Getenv("LONG") != "" {
 		lives = 500
 	}

@@ -37,7 +37,7 @@ else
 // the session comes to rest, and the model is told what was interrupted.
 func TestKill9OfANativeTurnRunsNothingTwice(t *testing.T) {
 	t.Parallel()
-	rounds := 10
+	rounds := 6
 	if os.Getenv("LONG") != "" {
 		rounds = 100
 	}

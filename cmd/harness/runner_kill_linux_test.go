@@ -98,7 +98,7 @@ var cutSecret = regexp.MustCompile(`key=[0-9a-z-]+\[redacted\]`)
 // heard once.
 func TestKill9OfTheServerLosesNothingOfARun(t *testing.T) {
 	t.Parallel()
-	kills := 10
+	kills := 5
 	if os.Getenv("LONG") != "" {
 		kills = 100
 	}
@@ -243,20 +243,6 @@ func TestAStoppedServerDoesNotWaitForItsRuns(t *testing.T) {
 	acked(t, v.do(`"type":"steer","message":"go on"`))
 	if s := v.see("the end", func(s seen) bool { return s.Status == "idle" }); said(s) != "onesteered: go ontwo" {
 		t.Errorf("the text is %q", said(s))
-	}
-}
-
-// until waits for something that nobody tells of.
-func until(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for late := time.After(patience); !cond(); {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }
 

@@ -259,3 +259,17 @@ func (c *conn) until(what string, cond func(frame) bool) frame {
 		}
 	}
 }
+
+// until waits for something that nobody tells of.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(patience); !cond(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (l *ledger) recall(c *lineClient, path string) error {
 // event.
 func TestKill9OfStdioLosesNothing(t *testing.T) {
 	t.Parallel()
-	lives := 20
+	lives := 10
 	if os.Getenv("LONG") != "" {
 		lives = 100
 	}
