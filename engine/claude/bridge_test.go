@@ -32,7 +32,7 @@ var bridge = bridgetest.Bridge{
 	Notice:  "claude's own sandbox is off",
 	Dialect: bridgetest.Dialect{Kind: kind, Flags: []string{"--session-id", "--resume"}, Learn: learn, Now: now, Scrub: scrub},
 	Scenes:  scenes,
-	Always:  []string{"text", "parallel", "plan", "configure_live", "restart", "steer_text"}, // the others are played over the protocols
+	Always:  []string{"text", "restart", "steer_text"}, // some others are played over the protocols, all with what was recorded
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it
