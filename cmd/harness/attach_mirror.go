@@ -38,7 +38,7 @@ type mirror struct {
 	t     *transcript
 	now   view
 	known map[string]*shown // message → how much of it was shown
-	mine  map[string]bool   // questions that we answered
+	mine  map[string]string // question → what we answered
 	live  bool              // a state was shown before
 	stop  bool              // we cancelled the turn
 }
@@ -49,7 +49,7 @@ type shown struct {
 }
 
 func newMirror(t *transcript) *mirror {
-	return &mirror{t: t, known: map[string]*shown{}, mine: map[string]bool{}}
+	return &mirror{t: t, known: map[string]*shown{}, mine: map[string]string{}}
 }
 
 func (m *mirror) ready() bool { return m.live }
@@ -101,7 +101,9 @@ func (m *mirror) show(v view, now time.Time) {
 	m.live = true
 }
 
-// settled says what became of questions that are no longer asked.
+// settled says what became of questions that are no longer asked. A state tells
+// of a denial only when the engine has heard of it, so nothing is called allowed
+// that we did not allow.
 func (m *mirror) settled(v view, now time.Time) {
 	for _, q := range slices.Clone(m.t.asked) {
 		open := false
@@ -111,16 +113,23 @@ func (m *mirror) settled(v view, now time.Time) {
 		if open {
 			continue
 		}
-		reply, by := "once", ""
+		reply, by := m.mine[q.id], ""
+		switch {
+		case reply != "":
+		case m.stop:
+			reply = "withdrawn"
+		default:
+			reply = "elsewhere"
+		}
 		for _, msg := range v.Messages {
 			for _, c := range msg.ToolCalls {
 				if c.ID == q.call && c.Status == "denied" {
+					if reply != "reject" {
+						by = "by another client"
+					}
 					reply = "reject"
 				}
 			}
-		}
-		if !m.mine[q.id] {
-			by = "by another client"
 		}
 		delete(m.mine, q.id)
 		m.t.answered(q.id, reply, by, now)

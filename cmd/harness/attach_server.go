@@ -145,7 +145,7 @@ func (s *served) resume(text string) {
 }
 
 func (s *served) decide(q question, reply string) {
-	s.mine[q.id] = true
+	s.mine[q.id] = reply
 	if reply == "reject" {
 		s.command(map[string]any{"type": "deny", "toolCallId": q.call, "requestId": q.id})
 		return

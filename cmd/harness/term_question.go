@@ -61,10 +61,9 @@ func (t *transcript) answered(id, reply, by string, now time.Time) {
 	}
 	t.asked = slices.Delete(t.asked, i, i+1)
 	t.turn(toolBlock)
-	st, text := green, map[string]string{"once": "allowed", "always": "allowed from now on", "reject": "rejected"}[reply]
-	if reply == "reject" {
-		st = red
-	}
+	said := map[string]piece{"once": {green, "allowed"}, "always": {green, "allowed from now on"}, "reject": {red, "rejected"},
+		"elsewhere": {dim, "answered elsewhere"}, "withdrawn": {dim, "no longer asked"}}[reply]
+	st, text := said.style, said.text
 	if by != "" {
 		text += " " + by
 	}
