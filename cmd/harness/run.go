@@ -97,6 +97,9 @@ func runTurn(ctx context.Context, p *program, args []string) error {
 	if closing := d.close(); err == nil {
 		err = closing
 	}
+	for _, tool := range r.refused { // behind the transcript, not in the middle of its lines
+		fmt.Fprintf(p.stderr, "harness run: rejected %s, because there is no terminal to ask on; see --approve\n", clean(tool, 60))
+	}
 	if err == nil && code != 0 {
 		err = code
 	}
@@ -121,6 +124,7 @@ type runner struct {
 	mineID   string // of the turn
 	stopped  bool   // Ctrl-C was pressed
 	hurry    bool   // twice
+	refused  []string // tools, for want of somebody to ask
 	failed   error
 }
 
@@ -244,7 +248,7 @@ func (r *runner) ended(n *told) exitCode {
 			text += ": " + n.Error
 		}
 	case n.Usage != nil:
-		text += fmt.Sprintf(" · %d tokens in, %d out", n.Usage.Input, n.Usage.Output)
+		text += fmt.Sprintf(" · %d tokens in, %d out", n.Usage.InputTokens, n.Usage.OutputTokens)
 	}
 	switch {
 	case r.desk.t.moving:
@@ -267,7 +271,7 @@ func (r *runner) permit(q question) (string, bool) {
 	case r.approve == "never":
 		return "reject", true
 	case !r.desk.asks:
-		fmt.Fprintf(r.p.stderr, "harness run: rejected %s, because there is no terminal to ask on; see --approve\n", clean(q.tool, 60))
+		r.refused = append(r.refused, q.tool)
 		return "reject", true
 	}
 	return "", false

@@ -38,8 +38,7 @@ type told struct {
 	Data                                json.RawMessage
 	Time                                struct{ Started, Completed int64 }
 	Usage                               *struct {
-		Input  int64 `json:"input_tokens"`
-		Output int64 `json:"output_tokens"`
+		InputTokens, OutputTokens int64
 	}
 	Metadata struct {
 		Description, Reason string

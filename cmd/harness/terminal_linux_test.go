@@ -26,6 +26,14 @@ func TestApprovalsAreAskedOnTheTerminal(t *testing.T) {
 	}
 }
 
+func TestRunSaysWhatTheTurnUsed(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, invocation(t, "run", "--store", "memory", "--engine", "script:"+write(t, filepath.Join(t.TempDir(), "s"), "say hi\nusage 10 7"), "x"))
+	if code := p.exit(); code != 0 || !strings.Contains(p.shows(), " · 10 tokens in, 7 out\n") {
+		t.Errorf("exit code %d\n%s", code, p.shows())
+	}
+}
+
 func TestCtrlCOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	p := onTerminal(t, running(t, t.TempDir(), "hang"))
