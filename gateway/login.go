@@ -71,7 +71,7 @@ func (l *Logins) exchange(auth *Auth) func(http.ResponseWriter, *http.Request) (
 		}
 		secret, _, ok := l.Exchange(body.Code)
 		if !ok {
-			return nil, auth.failed(r, unauthenticated("the login code is not valid: it is good once, for a minute; ask the server for another"))
+			return nil, auth.failed(r, unauthenticated("the link was used already, or is older than a minute"))
 		}
 		http.SetCookie(w, l.cookie(secret))
 		return map[string]string{"next": LocalPath(body.Next)}, nil

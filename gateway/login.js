@@ -7,6 +7,7 @@ const given = new URLSearchParams(location.hash.slice(1));
 const code = given.get("code");
 const next = given.get("next") ?? "/";
 history.replaceState(null, "", "/login"); // the code is not for the history
+addEventListener("hashchange", () => location.reload()); // a link that is opened in the tab of this page
 
 const send = (body) => fetch("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
@@ -15,7 +16,7 @@ async function login() {
   const answer = await send({ code, next });
   const body = await answer.json();
   if (answer.ok) location.replace(body.next);
-  else say(body.detail, true);
+  else say(body.detail[0].toUpperCase() + body.detail.slice(1) + ".", true);
 }
 
 // A link from another site brings no cookie along; this page has it.

@@ -163,3 +163,19 @@ func TestAPlainClientWorksBesideTheConsole(t *testing.T) {
 		t.Errorf("it heard %s", heard)
 	}
 }
+
+// Who opens the server without a login reads to run harness login, and opens what
+// that prints in the same tab, where only what is behind the # changes.
+func TestALinkThatIsOpenedInTheTabOfTheLoginPageLogsIn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.visit(t, "/")
+	p.expect("401", "WebSocket connection")
+	eval[bool](p, `fetch("/logout", { method: "POST" }).then((r) => r.ok)`)
+	p.goTo("/login")
+	p.read("You are not logged in here.")
+	eval[bool](p, `(location.hash = "code=old", true)`)
+	p.read("The link was used already, or is older than a minute.")
+	eval[bool](p, `(location.href = `+quote(h.loginURL())+`, true)`)
+	p.see(`[data-testid="lamp"][data-phase="open"]`)
+}
