@@ -12,6 +12,18 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
+// Saying is e in other words: text is all that anybody reads of it, where the
+// words of e would say something else beside it.
+func (e *Error) Saying(text string) error { return &saying{text, e} }
+
+type saying struct {
+	text string
+	is   *Error
+}
+
+func (s *saying) Error() string { return s.text }
+func (s *saying) Unwrap() error { return s.is }
+
 // The closed set. Errors lists them all.
 var (
 	ErrInvalid         = &Error{"invalid", "invalid input"}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -102,5 +101,5 @@ func inQuery() error {
 }
 
 func unauthenticated(why string) error {
-	return fmt.Errorf("%s: %w", why, harness.ErrUnauthenticated)
+	return harness.ErrUnauthenticated.Saying(why)
 }

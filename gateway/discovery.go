@@ -55,7 +55,7 @@ func Announce(dir, url string) (withdraw func() error, err error) {
 func Discover(dir string) (Discovery, error) {
 	d, err := readDiscovery(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !alive(d.PID) {
-		return Discovery{}, fmt.Errorf("no server of %s runs: %w", dir, harness.ErrNotFound)
+		return Discovery{}, harness.ErrNotFound.Saying("no server of " + dir + " runs")
 	}
 	return d, err
 }

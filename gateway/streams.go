@@ -161,7 +161,7 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 		}
 	}
 	if !seen {
-		err := fmt.Errorf("rule %s: %w", id, harness.ErrNotFound)
+		err := harness.ErrNotFound.Saying("no rule " + string(id))
 		g.audit(Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
 		return err
 	}

@@ -84,7 +84,7 @@ func (n *Notifier) Remove(name string) error {
 	at := slices.IndexFunc(n.made, func(h Hook) bool { return h.Name == name })
 	if at < 0 {
 		n.mu.Unlock()
-		return fmt.Errorf("hook %s: %w", name, harness.ErrNotFound)
+		return harness.ErrNotFound.Saying("no hook " + name)
 	}
 	made := slices.Delete(slices.Clone(n.made), at, at+1)
 	if err := n.cursors.saveMade(made); err != nil {

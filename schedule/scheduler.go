@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
@@ -319,4 +318,4 @@ func (s *Scheduler) index(id string) int {
 	return slices.IndexFunc(s.all, func(c *Schedule) bool { return c.ID == id })
 }
 
-func absent(id string) error { return fmt.Errorf("schedule %s: %w", id, harness.ErrNotFound) }
+func absent(id string) error { return harness.ErrNotFound.Saying("no schedule " + id) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,15 @@ func (w where) String() string {
 	return u.Redacted()
 }
 
+// threadsHere says where the threads of harness run are, to somebody who looks
+// for them among the sessions of a server.
+func (w where) threadsHere() string {
+	if _, err := os.Stat(filepath.Join(".harness", "threads")); err != nil || *w.store != "sqlite" {
+		return ""
+	}
+	return "harness run keeps its threads in the directory where it ran: add --store jsonl:.harness to see those of this one."
+}
+
 // dataHome is harness's place under the XDG data home.
 func dataHome(getenv func(string) string) string {
 	base := getenv("XDG_DATA_HOME")
@@ -67,7 +77,11 @@ func (w where) open(ctx context.Context, read bool) (harness.Store, error) {
 	}
 	st, err := openStore(ctx, *w.store, place{data: data, read: read})
 	if read && errors.Is(err, harness.ErrNotFound) {
-		return nil, fmt.Errorf("nothing is stored in %s yet: %w", data, harness.ErrNotFound)
+		at := data
+		if _, rest := split(*w.store); rest != "" {
+			at = w.String()
+		}
+		return nil, harness.ErrNotFound.Saying(strings.TrimSpace("nothing is stored in " + at + " yet\n" + w.threadsHere()))
 	}
 	return st, err
 }

@@ -48,7 +48,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("harness %v is not the help", args)
 		}
 	}
-	for _, args := range [][]string{{"serve", "-h"}, {"sessions", "help"}, {"sessions", "ls", "ses_x", "-h"}} {
+	for _, args := range [][]string{{"serve", "-h"}, {"sessions", "help"}, {"sessions", "ls", "ses_x", "-h"}, {"help", "run"}, {"help", "sessions", "show"}} {
 		if got := mustRun(t, args...); !strings.Contains(all.String(), got) || got == "" {
 			t.Errorf("harness %v is not its help:\n%s", args, got)
 		}
@@ -76,6 +76,9 @@ func TestMistakesExitWith2AndSayWhereToReadOn(t *testing.T) {
 		{[]string{"policy"}, []string{"Usage:", "harness policy test"}},
 		{[]string{"policy", "check"}, []string{"missing: FILE"}},
 		{[]string{"replay"}, []string{"missing: SESSION|FILE"}},
+		{[]string{"token", "add", "bot"}, []string{"--user USER", "harness token add --help"}},
+		{[]string{"sessions", "start", "--expires", "-1s", "x"}, []string{"negative", "harness sessions start --help"}},
+		{[]string{"help", "frobnicate"}, []string{`unknown command "frobnicate"`}},
 		{[]string{"version", "x"}, []string{`unexpected argument "x"`}},
 	} {
 		mustFail(t, 2, c.words, c.args...)
@@ -84,7 +87,9 @@ func TestMistakesExitWith2AndSayWhereToReadOn(t *testing.T) {
 
 func TestVersionIsOneLine(t *testing.T) {
 	t.Parallel()
-	if out := mustRun(t, "version"); !strings.HasPrefix(out, "harness "+release) || strings.Count(out, "\n") != 1 {
-		t.Errorf("version says %q", out)
+	for _, word := range []string{"version", "--version"} {
+		if out := mustRun(t, word); !strings.HasPrefix(out, "harness "+release) || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s says %q", word, out)
+		}
 	}
 }

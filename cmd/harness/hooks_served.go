@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -101,7 +100,7 @@ func (s servedHooks) RemoveWebhook(ctx context.Context, name string) error {
 		return err
 	}
 	if !slices.ContainsFunc(s.notifier.Hooks(), func(h notify.Status) bool { return h.Name == name && h.Made && ownedBy(ctx, h.User, "") }) {
-		return fmt.Errorf("webhook %s: %w", name, harness.ErrNotFound)
+		return harness.ErrNotFound.Saying("no webhook " + name)
 	}
 	err := s.notifier.Remove(name)
 	s.gate.Did(ctx, gateway.Notify, "remove "+name, err)

@@ -119,7 +119,11 @@ func TestHarnessLoginPrintsAnotherURL(t *testing.T) {
 	}
 	cmd = invocation(t, "login")
 	cmd.Env = append(cmd.Env, "HARNESS_DATA="+t.TempDir())
-	finish(t, cmd).failed(t, 1, "no server of", "harness serve")
+	o := finish(t, cmd)
+	o.failed(t, 1, "no server of", "harness serve")
+	if strings.Contains(o.stderr, "session") {
+		t.Errorf("it speaks of something else, too: %s", o.stderr)
+	}
 }
 
 // TestASubprotocolCarriesTheToken, for pages that cannot set headers.

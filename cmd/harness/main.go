@@ -33,7 +33,7 @@ var commands = []command{
 	{"attach", "[flags] [SESSION]", "follow a session and talk to it", attach},
 	{"stdio", "[flags]", "speak JSON-RPC on standard input and output", stdio},
 	{"runner", "[flags]", "host an engine for a server elsewhere", runRunner},
-	{"sessions", "ls|show|export|import|rm", "look at stored sessions and move them", sessions},
+	{"sessions", "ls|show|start|pause|…", "look at stored sessions, move them, have them work by themselves", sessions},
 	{"store", "migrate|check|copy", "look after the place where sessions are kept", storeVerbs},
 	{"rules", "ls|rm", "what \"always\" has allowed, and taking it back", rules},
 	{"policy", "test|check", "what rules say about a tool call", policies},
@@ -75,7 +75,7 @@ type exitCode int
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // main runs one subcommand and returns the exit code: 0, 1 for a failure, 2
-// for a mistake on the command line.
+// for a mistake on the command line, 130 if it was interrupted.
 func (p *program) main(ctx context.Context, args []string) int {
 	if len(args) == 0 {
 		p.help(p.stderr)
@@ -83,8 +83,13 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
+		if len(args) > 1 && !strings.HasPrefix(args[1], "-") { // harness help run
+			return p.main(ctx, append(args[1:], "--help"))
+		}
 		p.help(p.stdout)
 		return 0
+	case "-version", "--version":
+		args = []string{"version"}
 	}
 	for _, c := range commands {
 		if c.name != args[0] {
@@ -100,6 +105,9 @@ func (p *program) main(ctx context.Context, args []string) int {
 			return 0
 		case errors.Is(err, errUsage):
 			return 2
+		case ctx.Err() != nil && errors.Is(err, context.Canceled):
+			fmt.Fprintf(p.stderr, "harness %s: interrupted\n", p.name)
+			return int(cancelled)
 		}
 		text := strings.TrimSuffix(err.Error(), ": "+harness.ErrInvalid.Text) // what is before says it better
 		fmt.Fprintf(p.stderr, "harness %s: %s\n", p.name, visible(text))
@@ -108,7 +116,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 		}
 		return 1
 	}
-	fmt.Fprintf(p.stderr, "harness: unknown command %q\n\n", args[0])
+	fmt.Fprintf(p.stderr, "harness: unknown command %q\n\n", clean(args[0], 60))
 	p.help(p.stderr)
 	return 2
 }

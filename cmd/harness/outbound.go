@@ -28,7 +28,7 @@ func (f *flags) outbound() *outbound {
 	return &outbound{
 		p:         f.p,
 		file:      f.String("notify", "", "`FILE` with webhooks and commands that are told what happens: harness.yaml with a key notify"),
-		url:       f.String("webhook", "", "`URL` that is told of what is completed, failed, expired, or needs approval"),
+		url:       f.String("webhook", "", "`URL` that is told of what is completed, failed, expired, or needs approval; needs --webhook-secret"),
 		secret:    f.String("webhook-secret", "", "where the secret that signs it is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
 		collector: f.String("otel", "", "`URL` of an OpenTelemetry collector that is told of turns, model calls and tools, by OTLP over HTTP"),
 		key:       f.String("otel-header", "", "where a header of those requests is, NAME: VALUE (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
@@ -55,7 +55,7 @@ func (o *outbound) hooks(ctx context.Context) (hooks []notify.Hook, err error) {
 	}
 	h := notify.Hook{Name: "webhook", URL: *o.url, Private: *o.private}
 	if *o.secret == "" {
-		return nil, fmt.Errorf("--webhook: what is sent is signed, so --webhook-secret is needed: %w", harness.ErrInvalid)
+		return nil, fmt.Errorf("--webhook: what is sent is signed, so --webhook-secret file:PATH is needed; openssl rand -base64 32 makes one: %w", harness.ErrInvalid)
 	}
 	if h.Secret, err = secret(*o.secret); err == nil {
 		err = h.Check()

@@ -92,7 +92,7 @@ func (s servedSchedules) own(ctx context.Context, id string) error {
 	}
 	c, err := s.scheduler.Get(id)
 	if err == nil && !ownedBy(ctx, c.User, c.Scope) {
-		err = fmt.Errorf("schedule %s: %w", id, harness.ErrNotFound) // as if there were none
+		err = harness.ErrNotFound.Saying("no schedule " + id) // as if there were none
 	}
 	return err
 }

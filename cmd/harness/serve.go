@@ -76,6 +76,9 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	listener, err := d.listen(ctx, log)
 	if err != nil {
+		if at, none := gateway.Discover(*w.data); none == nil && strings.HasSuffix(at.URL, "://"+*d.addr) {
+			return fmt.Errorf("a server of %s runs already at %s (process %d); harness login prints a URL for it", *w.data, at.URL, at.PID)
+		}
 		return err
 	}
 	defer listener.Close()

@@ -121,6 +121,14 @@ func TestServeSaysThatThePortIsTaken(t *testing.T) {
 	mustFail(t, 1, []string{l.Addr().String(), "another program listens there"}, "serve", "--store", "memory", "--addr", l.Addr().String())
 }
 
+func TestASecondServerIsToldOfTheFirst(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, "--data", dir)
+	addr := strings.TrimPrefix(p.http, "http://")
+	mustFail(t, 1, []string{"runs already at " + p.http, "harness login"}, "serve", "--data", dir, "--addr", addr)
+}
+
 func TestEveryFlagHasAnEnvironmentTwinAndWins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -91,7 +91,7 @@ func list(ctx context.Context, p *program, args []string) error {
 			s.Messages, s.Seq, s.Updated.Local().Format(time.DateTime), clean(s.Title, 60))
 	}
 	if n == 0 && !*asJSON {
-		fmt.Fprintln(p.stderr, "no sessions")
+		fmt.Fprintln(p.stderr, strings.TrimSpace("no sessions\n"+w.threadsHere()))
 	}
 	return table.Flush()
 }

@@ -57,6 +57,27 @@ func TestLsOfNothingSaysSoAndMakesNothing(t *testing.T) {
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the directory was made: %v", err)
 	}
+	mustFail(t, 1, []string{"nothing is stored in jsonl:" + dir}, "sessions", "show", "--store", "jsonl:"+dir, "ses_a")
+}
+
+func TestWhoLooksForThreadsOfRunIsToldWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".harness", "threads"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"ls"}, {"show", "ses_a"}} {
+		cmd := invocation(t, append([]string{"sessions"}, append(args, "--data", filepath.Join(dir, "none"))...)...)
+		cmd.Dir = dir
+		if o := finish(t, cmd); !strings.Contains(o.stderr, "--store jsonl:.harness") {
+			t.Errorf("sessions %v: %+v", args, o)
+		}
+	}
+	cmd := invocation(t, "sessions", "ls", "--store", "jsonl:.harness")
+	cmd.Dir = dir
+	if o := finish(t, cmd); o.code != 0 || o.stderr != "no sessions\n" {
+		t.Errorf("%+v", o)
+	}
 }
 
 func TestLsListsAndFilters(t *testing.T) {

@@ -62,6 +62,9 @@ func addToken(_ context.Context, p *program, args []string) error {
 		return err
 	}
 	t := gateway.Token{Name: f.args[0], User: *user, Role: harness.CallerRole(*role), Scope: scoped(parts(*scope))}
+	if t.User == "" && t.Role != harness.Admin {
+		return f.mistake("whose sessions? --user USER says it; only --role admin needs none")
+	}
 	if *life < 0 {
 		return f.mistake("--for is negative")
 	}
@@ -169,7 +172,7 @@ func login(ctx context.Context, p *program, args []string) error {
 		there = true
 	}
 	if !there {
-		return fmt.Errorf("no server of %s runs; start one with harness serve: %w", cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)), harness.ErrNotFound)
+		return harness.ErrNotFound.Saying("no server of " + cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)) + " runs; start one with harness serve")
 	}
 	var answer struct {
 		Code string `json:"code"`

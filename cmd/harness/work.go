@@ -23,7 +23,7 @@ func (p *program) serverAt(address string) (remote, error) {
 	if near, ok := p.nearby(); ok {
 		return near, nil
 	}
-	return remote{}, fmt.Errorf("no server runs; start one with harness serve, or name it with --connect: %w", harness.ErrUnavailable)
+	return remote{}, harness.ErrUnavailable.Saying("no server runs; start one with harness serve, or name it with --connect")
 }
 
 // startSession has a session of a running server work by itself.
@@ -50,6 +50,9 @@ func startSession(ctx context.Context, p *program, args []string) error {
 			return fmt.Errorf("prompt: %w", err)
 		}
 		prompt = string(text)
+	}
+	if *expires < 0 || *retries < 0 {
+		return f.mistake("--expires and --max-retries cannot be negative")
 	}
 	if strings.TrimSpace(prompt) == "" {
 		return f.mistake("the prompt is empty")
