@@ -22,7 +22,7 @@ func TestQuestionsFindTheirPage(t *testing.T) {
 		"init functions or tables":              "adr/0007-tables-instead-of-init.md",
 		"one pure machine decides, step, ready": "adr/0002-one-pure-machine.md",
 		"what does the sandbox enforce":         "sandbox.md",
-		"snapshots and rewind of files":         "workspaces.md",
+		"bounds of snapshots of files":          "workspaces.md",
 		"modernc sqlite dependency version":     "dependencies.md",
 		"price table of models, usage and cost": "models.md",
 		"bubblewrap landlock namespaces":        "sandbox.md",

@@ -165,7 +165,7 @@ func TestTheRulesOfAUserAreTheSameOnEveryProtocol(t *testing.T) {
 	if a := h.speakAs(t, "ada").call("rule.revoke", fmt.Sprintf(`{"ruleId":%q}`, rule)); a.Error.Code != 0 {
 		t.Errorf("rule.revoke: %+v", a)
 	}
-	if lines := h.lines(t, "audit.log", `"action":"revoke"`); len(lines) != 1 || !strings.Contains(lines[0], rule) {
+	if lines := h.lines(t, "audit.log", `"action":"revoke"`); len(lines) != 2 || !strings.Contains(lines[0], "not_found") || !strings.Contains(lines[1], rule) {
 		t.Errorf("the audit has %q", lines)
 	}
 }

@@ -137,6 +137,6 @@ func TestSchedulesOnTheCommandLine(t *testing.T) {
 		t.Error(made)
 	}
 	mustRun(t, append([]string{"schedule", "rm", id}, at...)...)
-	mustFail(t, 1, []string{"no such"}, append([]string{"schedule", "rm", id}, at...)...)
+	mustFail(t, 1, []string{"no schedule"}, append([]string{"schedule", "rm", id}, at...)...)
 	mustFail(t, 1, []string{"no server runs"}, "schedule", "ls")
 }

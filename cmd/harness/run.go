@@ -121,9 +121,9 @@ type runner struct {
 	approve  string
 	retries  int
 	isolated bool
-	mineID   string // of the turn
-	stopped  bool   // Ctrl-C was pressed
-	hurry    bool   // twice
+	mineID   string   // of the turn
+	stopped  bool     // Ctrl-C was pressed
+	hurry    bool     // twice
 	refused  []string // tools, for want of somebody to ask
 	failed   error
 }
