@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
+	"net/url"
 	"slices"
 	"time"
 
 	"harness"
+	"harness/internal/public"
 	"harness/internal/whole"
 )
 
@@ -54,6 +57,9 @@ func (n *Notifier) Add(h Hook) error {
 	if err := h.Check(); err != nil {
 		return err
 	}
+	if !h.Private && hidden(h.URL) {
+		return fmt.Errorf("hook %s: it would never be told: its address is not public, and the server was started without --webhook-private: %w", h.Name, harness.ErrInvalid)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -76,6 +82,19 @@ func (n *Notifier) Add(h Hook) error {
 	n.lines = append(n.lines, l)
 	n.wg.Go(func() { l.run(l.ctx) })
 	return nil
+}
+
+// hidden reports whether an address says by itself that it is not public. What a
+// name stands for is seen when it is dialled.
+func hidden(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return !public.Is(ip)
+	}
+	return u.Hostname() == "localhost"
 }
 
 // Remove ends a hook that was added. What waits for it is not told.

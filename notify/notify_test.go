@@ -191,6 +191,19 @@ func TestACommandGetsTheNoticeOnItsInput(t *testing.T) {
 	}
 }
 
+func TestAHookAtAnAddressThatIsNotPublicIsRefusedWhenItIsMade(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, memory.New(), t.TempDir(), nil)
+	for _, url := range []string{"http://127.0.0.1:1/x", "http://[::1]/x", "http://10.0.0.1", "http://localhost:8080"} {
+		if err := r.n.Add(notify.Hook{Name: "near", URL: url, Secret: secret}); !errors.Is(err, harness.ErrInvalid) || !strings.Contains(err.Error(), "--webhook-private") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if err := r.n.Add(notify.Hook{Name: "far", URL: "https://example.com", Secret: secret}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHooksOfCallersAreKeptAndBounded(t *testing.T) {
 	t.Parallel()
 	dir, mem := t.TempDir(), memory.New()
