@@ -111,7 +111,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 		}
 		text := strings.TrimSuffix(err.Error(), ": "+harness.ErrInvalid.Text) // what is before says it better
 		fmt.Fprintf(p.stderr, "harness %s: %s\n", p.name, visible(text))
-		if hint := hints[harness.AsError(err)]; hint != "" {
+		if hint := p.hint(harness.AsError(err)); hint != "" {
 			fmt.Fprintln(p.stderr, hint)
 		}
 		return 1
@@ -123,9 +123,23 @@ func (p *program) main(ctx context.Context, args []string) int {
 
 // hints say what a person can do about an error.
 var hints = map[*harness.Error]string{
-	harness.ErrLocked:  "Stop the other server, or choose another directory with --data; stdio, run, attach and rules can --connect to it.",
+	harness.ErrLocked:  "Stop the other server, or choose another directory with --data; rules can --connect to it.",
 	harness.ErrCorrupt: "Nothing was changed. Restore the file from a backup.",
 	harness.ErrStorage: "Check that the directory is writable and that the disk has room.",
+}
+
+func (p *program) hint(err *harness.Error) string {
+	switch p.name {
+	case "run", "attach", "stdio":
+		if err == harness.ErrLocked {
+			return "One of run, attach and stdio works in a directory at a time. For several, start harness serve and give each --connect URL."
+		}
+	case "sessions import":
+		if err == harness.ErrCorrupt {
+			return "Nothing was changed. It takes what harness sessions export writes, or a transcript with --from."
+		}
+	}
+	return hints[err]
 }
 
 func (p *program) help(w io.Writer) {

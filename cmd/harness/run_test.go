@@ -284,3 +284,14 @@ func TestASecondRunInADirectorySaysWhoHasIt(t *testing.T) {
 	cmd.Process.Signal(os.Interrupt)
 	ended(t, cmd)
 }
+
+func TestASecondRunInADirectoryIsToldWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	openLines(t, invocation(t, append([]string{"stdio"}, playingHere(t, dir)...)...)).do("version", "initialize", "")
+	o := finish(t, running(t, dir, "x"))
+	o.failed(t, 1, "another process", "harness serve", "--connect")
+	if strings.Contains(o.stderr, "--data") {
+		t.Errorf("run has no --data: %s", o.stderr)
+	}
+}

@@ -17,7 +17,7 @@ const introduction = `I am the offline stand-in of Harness: a few rules, not a l
 - ask me something, delegate something, remember something, plan: one, two, three
 - fetch https://…, fail, fail with a rate limit
 
-Join steps with "then", "and" or new lines, and end with "tell me what it printed". For anything that needs understanding, configure a real model.`
+Join steps with "then", "and" or new lines, and end with "tell me what it printed". For anything that needs understanding, start Harness with a key: $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or --model and --key.`
 
 // announce says what a step is about to do.
 func (s *step) announce() string {
