@@ -22,7 +22,7 @@ type Exposure struct {
 func (e Exposure) Check() error {
 	host, _, err := net.SplitHostPort(e.Addr)
 	if err != nil {
-		return fmt.Errorf("address %s: %w: %w", e.Addr, err, harness.ErrInvalid)
+		return fmt.Errorf("%w: %w", err, harness.ErrInvalid) // which names the address
 	}
 	loopback := loopbackHost(host)
 	switch {

@@ -58,7 +58,7 @@ func (p *program) nearby() (remote, bool) {
 func (r remote) parse() (*url.URL, error) {
 	u, err := url.Parse(r.url)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("not an http address: %w", harness.ErrInvalid)
+		return nil, fmt.Errorf("not an http address, such as http://127.0.0.1:7717: %w", harness.ErrInvalid)
 	}
 	return u, nil
 }
@@ -80,7 +80,7 @@ func dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 func refusal(status int, text string) error {
 	switch status {
 	case 401:
-		return fmt.Errorf("the server wants a token; set HARNESS_TOKEN_FILE to the file token in its data directory: %w", harness.ErrUnauthenticated)
+		return harness.ErrUnauthenticated.Saying("the server was sent no token that it knows; set HARNESS_TOKEN, or HARNESS_TOKEN_FILE to the file token in its data directory")
 	case 403:
 		return fmt.Errorf("the server refuses: %w", harness.ErrForbidden)
 	case 404:

@@ -102,7 +102,7 @@ func TestServeRefusesMistakesOnItsCommandLine(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
 			t.Parallel()
-			text := mustFail(t, c.code, c.words, append([]string{"serve", "--data", filepath.Join(dir, "data")}, c.args...)...)
+			text := mustFail(t, c.code, c.words, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data")}, c.args...)...)
 			if strings.Contains(text, "invalid input") {
 				t.Errorf("it says nothing twice: %s", text)
 			}
