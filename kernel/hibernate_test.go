@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -121,7 +122,11 @@ func TestWakeReadsABoundedTail(t *testing.T) {
 		st := &counting{Store: memory.New()}
 		r := &rig{t: t, mem: st.Store, id: "ses_1"}
 		r.boot(st, "stream 1500 20ms word", nil)
-		long(t, st, r.id, 20_000)
+		n := 20_000
+		if os.Getenv("LONG") != "" {
+			n = 100_000
+		}
+		long(t, st, r.id, n)
 		for i := range 3 {
 			st.read.Store(0)
 			r.do(harness.Submit{Parts: harness.TextPart("more")})
