@@ -104,7 +104,7 @@ func TestSnapshotsCostNoMoreProcessorTimeThanGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	files, rounds := 2_000, 3
+	files, rounds := 500, 1
 	if os.Getenv("LONG") != "" {
 		files, rounds = 10_000, 7
 	}
