@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	documents = 600
+	documents = 430
 	frames    = 16 // per document
 	batchSize = 5  // operations per frame, at most
 	window    = 4  // frames folded into one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 
 	"harness"
@@ -82,12 +83,20 @@ func same(tb testing.TB, what string, got, want []byte) {
 	}
 }
 
+// authors is how many are tried: more with LONG=1.
+func authors(short, long uint64) uint64 {
+	if os.Getenv("LONG") != "" {
+		return long
+	}
+	return short
+}
+
 // Whoever has the old view and applies an event's operations has the new one,
 // whatever the event, and its messages are always S0's.
 func TestOperationsOfAnEventTurnTheOldViewIntoTheNew(t *testing.T) {
 	t.Parallel()
 	events, ops := 0, 0
-	for s := range uint64(120) {
+	for s := range authors(40, 120) {
 		a := newAuthor(1, s, []int{0, 3, 12}[s%3])
 		follow(t, a, 70, fmt.Sprintf("log %d", s), func(n int) { ops += n })
 		events += 70
@@ -119,7 +128,7 @@ func follow(tb testing.TB, a *author, n int, what string, count func(ops int)) {
 // on, under indices of its own, and stays right.
 func TestAWindowStaysConsistentFromTheMiddleOfASession(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(60) {
+	for s := range authors(20, 60) {
 		a := newAuthor(2, s, []int{0, 5}[s%2])
 		for range 20 + a.pick(60) {
 			a.next()
