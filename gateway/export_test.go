@@ -64,5 +64,12 @@ const (
 	FailBurst, FailEvery         = failBurst, failEvery
 )
 
+// Passed lets the time pass that is between two looks for new keys.
+func (p *Provider) Passed() {
+	p.looks.mu.Lock()
+	defer p.looks.mu.Unlock()
+	p.looks.last = p.looks.last.Add(-keysEvery)
+}
+
 // AwayFor is how long what is left of a refused body may take.
 const AwayFor = awayFor

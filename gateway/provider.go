@@ -56,6 +56,7 @@ type ProviderConfig struct {
 type Provider struct {
 	cfg    ProviderConfig
 	client *http.Client
+	looks  *patient // for its keys
 	verify *oidc.IDTokenVerifier
 	login  *oidc.IDTokenVerifier // of ID tokens, which are for the client
 	oauth  oauth2.Config
@@ -87,9 +88,9 @@ func OpenProvider(ctx context.Context, cfg ProviderConfig) (*Provider, error) {
 	if err := checkEndpoints(cfg.Issuer, more.Keys, found.Endpoint().TokenURL, found.Endpoint().AuthURL); err != nil {
 		return nil, err
 	}
+	p.looks = &patient{next: p.client.Transport, every: keysEvery}
 	keys := &patientKeys{set: oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{
-		Timeout: p.client.Timeout, CheckRedirect: p.client.CheckRedirect,
-		Transport: &patient{next: p.client.Transport, every: keysEvery},
+		Timeout: p.client.Timeout, CheckRedirect: p.client.CheckRedirect, Transport: p.looks,
 	}), more.Keys)}
 	verifier := func(audience string) *oidc.IDTokenVerifier {
 		return oidc.NewVerifier(cfg.Issuer, keys, &oidc.Config{ClientID: audience, SupportedSigningAlgs: cfg.Algorithms})
