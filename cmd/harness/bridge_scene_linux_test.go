@@ -43,8 +43,8 @@ type agentUnderTest struct {
 }
 
 // playAll plays scenes, where nothing but loopback can be reached: those that
-// are named, or all of them with LONG=1. The bridge's own tests play every scene
-// with what the program said when it was recorded.
+// are named, or all of them with LONG=1. What the others are about, the bridge's
+// own tests play with what the program said when it was recorded.
 func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene, always ...string) {
 	bin := agenttest.Installed(t, a.program)
 	if !agenttest.Alone(t) {
