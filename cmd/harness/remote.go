@@ -43,7 +43,12 @@ func (p *program) remote(address string) (remote, error) {
 
 // nearby is the server of our data directory, if one runs.
 func (p *program) nearby() (remote, bool) {
-	d, err := gateway.Discover(cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)))
+	return serverOf(cmp.Or(p.getenv("HARNESS_DATA"), dataHome(p.getenv)))
+}
+
+// serverOf is the server of a data directory, if one runs.
+func serverOf(dir string) (remote, bool) {
+	d, err := gateway.Discover(dir)
 	if err != nil {
 		return remote{}, false
 	}
@@ -127,6 +132,9 @@ func (r remote) send(ctx context.Context, method, path string, body, answer any)
 		return err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
 		var problem struct{ Title, Detail string }
 		if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&problem) == nil && (resp.StatusCode == 400 || resp.StatusCode == 409) {

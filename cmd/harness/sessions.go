@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ Usage:
   harness sessions import [flags] FILE      take such a file in, or a transcript of Claude Code or Codex
   harness sessions rm     [flags] SESSION…  delete for good
 
-ls, show and export work beside a running server; start, pause, resume and cancel need one, import and rm need it stopped.
+ls, show, export and rm work beside a running server; start, pause, resume and cancel need one, import needs it stopped.
 ` + "`harness sessions VERB --help` tells more.\n"
 
 func list(ctx context.Context, p *program, args []string) error {
@@ -200,6 +201,11 @@ func remove(ctx context.Context, p *program, args []string) error {
 	}
 	look.Close()
 	st, err := w.open(ctx, false)
+	if errors.Is(err, harness.ErrLocked) {
+		if r, there := serverOf(*w.data); there {
+			return p.removeServed(ctx, r, ids)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -211,6 +217,17 @@ func remove(ctx context.Context, p *program, args []string) error {
 	for _, id := range ids {
 		if err := remover.Remove(ctx, id); err != nil {
 			return err
+		}
+		fmt.Fprintln(p.stdout, id, "deleted")
+	}
+	return nil
+}
+
+// removeServed has a running server delete sessions.
+func (p *program) removeServed(ctx context.Context, r remote, ids []harness.SessionID) error {
+	for _, id := range ids {
+		if err := r.ask(ctx, "DELETE", "/sessions/"+url.PathEscape(string(id)), nil); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
 		}
 		fmt.Fprintln(p.stdout, id, "deleted")
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,8 +193,10 @@ func TestWhatIsLookedAtBesideAServer(t *testing.T) {
 	if text := mustRun(t, "sessions", "export", "--data", dir, id); !strings.Contains(text, `"archive":1`) {
 		t.Errorf("export:\n%s", text)
 	}
-	for _, args := range [][]string{{"sessions", "rm", "ses_ada"}, {"sessions", "import", file}} {
-		mustFail(t, 1, []string{"another process uses this data", "Stop the other server"}, append(args, "--data", dir)...)
+	mustFail(t, 1, []string{"another process uses this data", "Stop the other server"}, "sessions", "import", file, "--data", dir)
+	mustFail(t, 1, []string{"ses_nobody: no such session"}, "sessions", "rm", "ses_nobody", "--data", dir)
+	if text := mustRun(t, "sessions", "rm", "ses_ada", "--data", dir); text != "ses_ada deleted\n" || slices.Contains(ids(t, dir), "ses_ada") {
+		t.Errorf("rm says %q, and %v are left", text, ids(t, dir))
 	}
 	acked(t, v.submit("more"))
 }
