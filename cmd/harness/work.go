@@ -82,13 +82,16 @@ func startSession(ctx context.Context, p *program, args []string) error {
 	}
 	var made struct {
 		SessionID     string `json:"session_id"`
-		Status        string `json:"status"`
+		Directory     string `json:"directory"`
 		QueuePosition int    `json:"queue_position"`
 	}
 	if err := r.send(ctx, "POST", "/sessions", body, &made); err != nil {
 		return fmt.Errorf("%s: %w", r.url, err)
 	}
 	fmt.Fprintln(p.stdout, clean(made.SessionID, harness.MaxID))
+	if !*inPlace {
+		fmt.Fprintf(p.stderr, "working in %s\n", visible(made.Directory))
+	}
 	if made.QueuePosition > 0 {
 		fmt.Fprintf(p.stderr, "number %d in line\n", made.QueuePosition)
 	}

@@ -228,7 +228,11 @@ func TestWorkIsStartedAndSteeredFromATerminal(t *testing.T) {
 	}
 	first := verb("sessions", "start", "--title", "first", "--max-retries", "2", "--expires", "1h", "stuck")
 	p.becomes(t, first, harness.Running)
-	second := verb("sessions", "start", "be quick")
+	o := invoke(t, "sessions", "start", "--connect", p.http, "be quick")
+	second := strings.TrimSpace(o.stdout)
+	if !strings.Contains(o.stderr, "working in ") || !strings.Contains(o.stderr, second) || !strings.Contains(o.stderr, "number 1 in line") {
+		t.Errorf("start says %+v", o)
+	}
 	p.becomes(t, second, harness.Queued)
 	list := mustRun(t, "sessions", "ls", "--data", data)
 	if !strings.Contains(list, "queued (1)") || !strings.Contains(list, "running") || !strings.Contains(list, "first") {
