@@ -43,7 +43,7 @@ type agentUnderTest struct {
 }
 
 // playAll plays scenes, where nothing but loopback can be reached: those that
-// are named, or all of them with LONG=1. What the others are about, the bridge's
+// are named, or all of them in CI and with LONG=1. What the others are about, the bridge's
 // own tests play with what the program said when it was recorded.
 func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene, always ...string) {
 	bin := agenttest.Installed(t, a.program)
@@ -52,8 +52,8 @@ func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene, always ...st
 	}
 	for _, s := range scenes {
 		t.Run(s.name+" by "+s.drive+" seen by "+s.see, func(t *testing.T) {
-			if os.Getenv("LONG") == "" && !slices.Contains(always, s.name) {
-				t.Skip("LONG=1 plays it with the real program")
+			if os.Getenv("LONG")+os.Getenv("CI") == "" && !slices.Contains(always, s.name) {
+				t.Skip("CI and LONG=1 play it with the real program")
 			}
 			t.Parallel()
 			p := &bridgePlay{T: t, bridgeScene: &s, agent: a, dir: t.TempDir(), data: t.TempDir()}
