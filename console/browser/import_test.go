@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func hostile(evil string) *writer {
 		panic(err)
 	}
 	w.say(2, evil, []string{evil}, &harness.ToolCall{Name: "bash", Arguments: command}, "\x1b[31m"+evil+"\x1b[0m\n"+evil)
-	w.say(3, evil, []string{evil}, &harness.ToolCall{Name: "read", Arguments: args}, evil)
+	w.say(3, evil, []string{evil}, &harness.ToolCall{Name: "read", Arguments: args}, evil+strings.Repeat("x", 1<<20)) // one line
 	return w
 }
 

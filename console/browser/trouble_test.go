@@ -54,7 +54,7 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 func TestHostileTextIsText(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	evil := `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1) <svg onload=window.hacked=1> ![p](data:text/html,<script>window.hacked=1</script>) [y](data:text/html,1) ` + "\u202e\u0007\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07"
+	evil := `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1) <svg onload=window.hacked=1> ![p](data:text/html,<script>window.hacked=1</script>) [y](data:text/html,1) ![r](http://other.example/x.png) pаypal.md ` + "\u200b\u202e\u0007\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07"
 	id := h.imported(t, hostile(evil))
 	p := h.visit(t, "/")
 	p.read("<img src=x")
@@ -63,12 +63,16 @@ func TestHostileTextIsText(t *testing.T) {
 		p.see(`[data-testid="line"][data-phase="open"]`)
 		p.read("onerror")
 		if view == "" {
+			p.read("⟨U+200B⟩")
 			p.read("⟨U+202E⟩") // what turns text around is shown, not done, where something is approved
 			p.shot("hostile")
 		}
 		if found := eval[string](p, `[...document.querySelectorAll('script:not([src^="/console/"]), img:not([src^="/console/"]), iframe, object, embed, a[href^="javascript"], a[href^="data"], [onerror], [onload]')].map((e) => e.outerHTML).join("\n")`); found != "" {
 			t.Errorf("%s has %s", view, found)
 		}
+	}
+	if out := eval[string](p, `performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith(location.origin) && !n.startsWith("ws")).join(" ")`); out != "" {
+		t.Errorf("the page asked for %s", out)
 	}
 	if eval[bool](p, "window.hacked !== undefined") {
 		t.Error("it ran")
