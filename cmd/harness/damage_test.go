@@ -33,7 +33,7 @@ func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
 	holder := fmt.Sprint("process ", p.cmd.Process.Pid)
 	for range 3 {
 		mustFail(t, 1, []string{holder, "another process uses this data", "--data"}, append([]string{"serve", "--addr", "127.0.0.1:0"}, playing(t, dir)...)...)
-		mustFail(t, 1, []string{holder}, "sessions", "rm", "--data", dir, "ses_x")
+		mustFail(t, 1, []string{holder}, "store", "migrate", "--data", dir)
 	}
 	acked(t, v.submit("hello"))
 	v.see("the answer", saying("hello"))
