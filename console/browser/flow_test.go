@@ -134,6 +134,7 @@ func TestAnAnswerInOnePageClosesTheCardInAnother(t *testing.T) {
 
 // Flow 7: looking back, branching there, and comparing the two.
 func TestTimeTravelBranchAndCompare(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	id := h.session("Travel", "say first", nil)
@@ -192,6 +193,7 @@ func TestARewindIsShownBeforeItIsDone(t *testing.T) {
 
 // Flow 9: a limit is a question like any other.
 func TestACrossedBudgetAsks(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	id := h.session("Budget", "count to 20 then run `echo one` then run `echo two`", fields{"permission_mode": "full_auto", "policy": fields{"health": fields{"total_tokens": 10, "action": "require_approval"}}})
@@ -205,6 +207,7 @@ func TestACrossedBudgetAsks(t *testing.T) {
 
 // Flow 11: the whole way without a mouse.
 func TestEverythingWorksWithTheKeyboardAlone(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	p := h.visit(t, "/")

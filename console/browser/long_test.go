@@ -37,6 +37,7 @@ func (p *page) countCPU() {
 // Flow 6: a log of a hundred thousand events (with LONG=1; else of twenty
 // thousand) is opened, and any place of it gone to, at the price of a short one.
 func TestALongSessionOpensLikeAShortOne(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	events := 20_000
 	if os.Getenv("LONG") != "" {

@@ -34,6 +34,7 @@ func (h *house) streams() string {
 // the sixth tab must not stand still; and when the tab with the stream goes,
 // another has it.
 func TestTabsShareOneStream(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	first := h.visit(t, "/")

@@ -53,6 +53,7 @@ func screens(asking, done string) []screen {
 // TestEveryScreenInBothThemes visits everything, asks whether it is accessible,
 // and keeps what it looks like.
 func TestEveryScreenInBothThemes(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h, asking, done := crowded(t)
 	script := axe(t)

@@ -81,6 +81,7 @@ func TestHostileTextIsText(t *testing.T) {
 
 // Flow 12: a phone.
 func TestAPhoneCanAnswer(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	id := h.session("A rather long title that does not fit on the small screen of a telephone", "write phone to phone.txt", nil)
@@ -103,6 +104,7 @@ func TestAPhoneCanAnswer(t *testing.T) {
 
 // Flow 13: every text can be translated, and longer ones have room.
 func TestNoTextIsForgottenByTranslations(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	id := h.session("Data", "write x to x.txt", nil)
@@ -125,6 +127,7 @@ func TestNoTextIsForgottenByTranslations(t *testing.T) {
 // Flow 14: a client that knows nothing but the first text of the specification
 // works beside the console.
 func TestAPlainClientWorksBesideTheConsole(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -171,6 +174,7 @@ func TestAPlainClientWorksBesideTheConsole(t *testing.T) {
 // Who opens the server without a login reads to run harness login, and opens what
 // that prints in the same tab, where only what is behind the # changes.
 func TestALinkThatIsOpenedInTheTabOfTheLoginPageLogsIn(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	h := newHouse(t)
 	p := h.visit(t, "/")
