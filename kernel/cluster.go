@@ -123,6 +123,17 @@ func (s *session) letGo() {
 	}
 }
 
+// giveBack is letGo for a session that could not be loaded. If it is only that the
+// store did not answer, it is kept and tried again: others would not find what
+// whoever had it before left open.
+func (s *session) giveBack(err error) {
+	if s.k.opts.Cluster != nil && harness.AsError(err) == harness.ErrStorage {
+		s.k.later(s.id)
+		return
+	}
+	s.release()
+}
+
 // regain wakes a session again that somebody else has gone on with, if it is
 // nobody's now.
 func (k *Kernel) regain(id harness.SessionID) {

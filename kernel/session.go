@@ -58,7 +58,7 @@ func (s *session) run(ctx context.Context) {
 	}
 	size, err := s.k.sizeOf(ctx, state)
 	if err != nil {
-		s.release()
+		s.giveBack(err)
 		s.fails(err)
 		return
 	}
@@ -93,7 +93,7 @@ func (s *session) claimed(ctx context.Context) (state *harness.State, kept harne
 		return nil, 0, err
 	}
 	if state, kept, err = s.k.load(ctx, s.id, 0); err != nil {
-		s.release()
+		s.giveBack(err)
 	}
 	return state, kept, err
 }

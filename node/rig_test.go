@@ -157,11 +157,28 @@ func (m *member) watch(id harness.SessionID, after harness.Seq) *watching {
 	}
 	wg.Go(func() {
 		for up, err := range m.Watch(ctx, id, after) {
+			if up.State != nil { // it says where the log is; what was skipped is read, as protocols do
+				up.Events = m.between(ctx, id, after, up.State.Seq)
+				after = max(after, up.State.Seq)
+			} else if n := len(up.Events); n > 0 {
+				after = up.Events[n-1].Seq
+			}
 			w.take(up, err)
 		}
 	})
 	m.t.Cleanup(w.end)
 	return w
+}
+
+// between is the log behind a position, up to another.
+func (m *member) between(ctx context.Context, id harness.SessionID, after, end harness.Seq) (events []harness.Event) {
+	for e, err := range m.Read(ctx, id, after) {
+		if err != nil || e.Seq > end {
+			break
+		}
+		events = append(events, e)
+	}
+	return events
 }
 
 func (w *watching) take(up harness.Update, err error) {
