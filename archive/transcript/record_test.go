@@ -6,26 +6,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"harness/engine/agenttest"
 	"harness/model/modeltest"
 )
 
 // recording is how a transcript of a real program is made: by hand, as people
 // do, with a model that follows a script.
 type recording struct {
-	name   string // of the reader and of the file
-	binary string // below the user's cache, or the repository
-	model  string
-	env    func(home, url string) []string
-	runs   func(url string) [][]string
-	found  string // below the home
+	name    string // of the reader and of the file
+	program string // as agenttest names it
+	model   string
+	env     func(home, url string) []string
+	runs    func(url string) [][]string
+	found   string // below the home
 }
 
 var recordings = []recording{
 	{
-		name: "claude", binary: "harness-test/claude-code-*/node_modules/@anthropic-ai/claude-code-*/claude",
+		name: "claude", program: agenttest.Claude,
 		model: `
 when user "summary of the conversation"
   say <summary>They looked around.</summary>
@@ -55,7 +55,7 @@ else
 		found: ".claude/projects/*/*.jsonl",
 	},
 	{
-		name: "codex", binary: "../../bench/testdata/node/node_modules/@openai/codex-*/vendor/*/bin/codex",
+		name: "codex", program: agenttest.Codex,
 		model: `
 when user "what is left"
   say Nothing is left.
@@ -84,32 +84,11 @@ else
 	},
 }
 
-// real finds a program that an earlier run of the tests has installed.
-func (r recording) real(t *testing.T) string {
-	t.Helper()
-	pattern := r.binary
-	if cache, err := os.UserCacheDir(); err == nil && !strings.HasPrefix(pattern, ".") {
-		pattern = filepath.Join(cache, pattern)
-	}
-	found, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		t.Skip(r.name + " is not installed")
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // record runs the real program and returns what it wrote down.
 func (r recording) record(t *testing.T) []byte {
 	t.Helper()
 	m, home, work := modeltest.Serve(t, r.model), t.TempDir(), t.TempDir()
-	bin := r.real(t)
+	bin := agenttest.Installed(t, r.program)
 	for _, args := range r.runs(m.URL) {
 		cmd := exec.Command(bin, args...)
 		cmd.Dir = work
