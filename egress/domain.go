@@ -85,3 +85,15 @@ func (d domains) allow(name string) bool {
 	}
 	return slices.ContainsFunc(d.suffixes, func(s string) bool { return strings.HasSuffix(name, s) && len(name) > len(s) })
 }
+
+// Listed reports of names whether a list of domains has them, as [Forward] does.
+func Listed(list []string) (func(name string) bool, error) {
+	d, err := parseDomains(list)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) bool {
+		plain, ok := plainName(name)
+		return ok && d.allow(plain)
+	}, nil
+}

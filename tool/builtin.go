@@ -9,6 +9,8 @@ type Options struct {
 	ReadBytes int
 	// Allow lets fetch connect to an address that it would refuse; nil is none.
 	Allow func(netip.AddrPort) bool
+	// Hosts says which names fetch may ask; nil is all.
+	Hosts func(name string) bool
 }
 
 // Builtin lists the tools that need nothing of an engine, in an order that does
@@ -17,7 +19,7 @@ func Builtin(opts Options) []Tool {
 	return []Tool{
 		NewBash(), NewBashOutput(), NewBashKill(),
 		NewRead(opts.ReadBytes), NewWrite(), NewEdit(), NewMultiEdit(), NewPatch(),
-		NewGlob(), NewGrep(), NewFetch(opts.Allow),
+		NewGlob(), NewGrep(), NewFetch(opts.Allow, opts.Hosts),
 		NewTodo(), NewAskUser(),
 	}
 }

@@ -123,3 +123,19 @@ func TestFetchRefusesWhatIsNotPublic(t *testing.T) {
 		t.Errorf("plan %+v, %v", p, err)
 	}
 }
+
+// Where there is a list, fetch asks nobody else, and is led to nobody else.
+func TestFetchAsksOnlyListedHosts(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.RedirectHandler("http://other.example/", http.StatusFound))
+	t.Cleanup(server.Close)
+	s := openAt(t, sandboxes()["local"], t.TempDir(), tool.Options{
+		Allow: func(netip.AddrPort) bool { return true },
+		Hosts: func(name string) bool { return name == "127.0.0.1" },
+	})
+	for _, where := range []string{"http://other.example/", server.URL} {
+		if _, err := s.try("fetch", in{"url": where}); !errors.Is(err, tool.ErrAddress) || !strings.Contains(err.Error(), "other.example is not on the list") {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"harness"
+	"harness/egress"
 	"harness/engine/native"
 	"harness/memory"
 	"harness/model"
@@ -32,9 +33,15 @@ func (h *housing) native() (harness.Engine, error) {
 	}
 	work := h.workspace()
 	work.ReadOnly = append(work.ReadOnly, skills)
+	var hosts func(string) bool
+	if list := h.exit.domains(); len(list) > 0 { // what its commands may reach, and no more
+		if hosts, err = egress.Listed(list); err != nil {
+			return nil, err
+		}
+	}
 	opts := &native.Options{
 		Model: mind.model, Provider: mind.provider, Facts: model.KnownFacts(),
-		Tools: tool.Builtin(tool.Options{}), Sandbox: box, Workspace: work,
+		Tools: tool.Builtin(tool.Options{Hosts: hosts}), Sandbox: box, Workspace: work,
 		Notice: func(w harness.Workspace) harness.SandboxNotice { return sandbox.Notice(notice, w) },
 		Log:    h.log,
 	}
