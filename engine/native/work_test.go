@@ -286,6 +286,9 @@ else
 	if r.said() != "Noted." {
 		t.Fatalf("said %q\n%s", r.said(), r.story())
 	}
+	if sum := one[*harness.Antahkarana](r); !strings.Contains(string(sum.Chitta), "Indent with tabs") || !strings.Contains(string(sum.Buddhi), `"status":"completed"`) {
+		t.Errorf("the turn is summed up as %s and %s", sum.Chitta, sum.Buddhi)
+	}
 	r.prompt("how do I indent with tabs?")
 	g := one[*harness.Retrieval](r)
 	if r.said() != "Tabs, as remembered." || len(g.Chunks) != 1 || !strings.HasPrefix(g.Chunks[0].Source, "memory:indent-with-tabs") {

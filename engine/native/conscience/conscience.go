@@ -144,6 +144,8 @@ func (t *turn) hear(e harness.Event) {
 		t.answer = p.Text
 	case *harness.Failure:
 		t.failures++
+	case *harness.Completed: // its end comes after it is summed up
+		t.buddhi.Status = harness.TurnCompleted
 	case *harness.TurnEnd:
 		t.buddhi.Status = p.Status
 	}
@@ -188,7 +190,7 @@ func (t *turn) conclude() {
 				note(&t.buddhi.Changed, c.path())
 			}
 			if c.name == "memory" {
-				note(&t.chitta.Memory, c.path())
+				note(&t.chitta.Memory, quote(c.argument("text", "query", "id")))
 			}
 		}
 	}

@@ -105,12 +105,15 @@ func (c *call) changes() bool {
 }
 
 // path is the file that a call names.
-func (c *call) path() string {
+func (c *call) path() string { return c.argument("path", "file_path", "file", "name") }
+
+// argument is the first of some arguments that is a text.
+func (c *call) argument(keys ...string) string {
 	var args map[string]any
 	if json.Unmarshal(c.args, &args) != nil {
 		return ""
 	}
-	for _, key := range []string{"path", "file_path", "file", "name"} {
+	for _, key := range keys {
 		if s, ok := args[key].(string); ok {
 			return strings.TrimSpace(s)
 		}
