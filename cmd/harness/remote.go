@@ -106,20 +106,56 @@ func (r remote) ask(ctx context.Context, method, path string, answer any) error 
 
 // send is ask with a body; nil is none.
 func (r remote) send(ctx context.Context, method, path string, body, answer any) error {
-	if _, err := r.parse(); err != nil {
+	a, err := r.exchange(ctx, method, path, body)
+	switch {
+	case err != nil:
 		return err
+	case a.code == http.StatusNoContent:
+		return nil
+	case a.code == http.StatusBadRequest || a.code == http.StatusConflict:
+		if why := a.problem(); why != "" {
+			return fmt.Errorf("the server refuses: %s", why)
+		}
+	}
+	if a.code != http.StatusOK && a.code != http.StatusCreated {
+		return refusal(a.code, a.status)
+	}
+	return json.Unmarshal(a.text, answer)
+}
+
+// verdict is what a server answered.
+type verdict struct {
+	code   int
+	status string
+	text   []byte
+}
+
+// problem is what a refusal says about itself.
+func (a verdict) problem() string {
+	var p struct{ Title, Detail string }
+	if json.Unmarshal(a.text, &p) != nil {
+		return ""
+	}
+	return clean(cmp.Or(p.Detail, p.Title), 200)
+}
+
+// exchange makes one request, with a JSON body if there is one, and reads the
+// answer.
+func (r remote) exchange(ctx context.Context, method, path string, body any) (a verdict, err error) {
+	if _, err := r.parse(); err != nil {
+		return a, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialFor)
 	defer cancel()
 	var words bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&words).Encode(body); err != nil {
-			return err
+			return a, err
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, &words)
 	if err != nil {
-		return err
+		return a, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -129,20 +165,12 @@ func (r remote) send(ctx context.Context, method, path string, body, answer any)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return a, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNoContent {
-		return nil
-	}
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		var problem struct{ Title, Detail string }
-		if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&problem) == nil && (resp.StatusCode == 400 || resp.StatusCode == 409) {
-			return fmt.Errorf("the server refuses: %s", clean(cmp.Or(problem.Detail, problem.Title), 200))
-		}
-		return refusal(resp.StatusCode, resp.Status)
-	}
-	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer)
+	a = verdict{code: resp.StatusCode, status: resp.Status}
+	a.text, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return a, err
 }
 
 // maxAnswer is more than any answer that we ask for in words.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -160,44 +158,17 @@ func runSchedules(ctx context.Context, p *program, args []string) error {
 // tell makes one request with a JSON body, if there is one, and reads the JSON
 // answer, if one is wanted. A refusal is told in the server's words.
 func (r remote) tell(ctx context.Context, method, path string, body, answer any) error {
-	if _, err := r.parse(); err != nil {
-		return err
-	}
-	var words bytes.Buffer
-	if body != nil {
-		if err := json.NewEncoder(&words).Encode(body); err != nil {
-			return err
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialFor)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, r.url+path, &words)
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	a, err := r.exchange(ctx, method, path, body)
 	switch {
 	case err != nil:
 		return err
-	case resp.StatusCode/100 != 2:
-		var p struct{ Detail, Title string }
-		if json.Unmarshal(text, &p) == nil && resp.StatusCode != http.StatusUnauthorized && cmp.Or(p.Detail, p.Title) != "" {
-			return fmt.Errorf("the server says: %s", cmp.Or(p.Detail, p.Title))
+	case a.code/100 != 2:
+		if why := a.problem(); why != "" && a.code != http.StatusUnauthorized {
+			return fmt.Errorf("the server says: %s", why)
 		}
-		return refusal(resp.StatusCode, resp.Status)
+		return refusal(a.code, a.status)
 	case answer == nil:
 		return nil
 	}
-	return json.Unmarshal(text, answer)
+	return json.Unmarshal(a.text, answer)
 }
