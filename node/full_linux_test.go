@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"os"
-	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,30 +21,7 @@ func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
 	if os.Getenv("LONG") == "" {
 		t.Skip("the store's own test of this is always on; set LONG=1")
 	}
-	disk, err := os.MkdirTemp("", "full")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=88m"); err != nil {
-		os.Remove(disk)
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no small disk: %v", err)
-		}
-		t.Skipf("no small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(syscall.Unmount(disk, syscall.MNT_DETACH), os.Remove(disk)); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	ballast := filepath.Join(disk, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 24<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server := postgrestest.StartIn(t, disk, "-c", "min_wal_size=32MB", "-c", "max_wal_size=32MB")
+	server, ballast := postgrestest.StartOnASmallDisk(t)
 	url := server.URL(t)
 	s := setting{script: "say done"}
 	nodes := []*member{join(t, url, "a", s), join(t, url, "b", s)}
