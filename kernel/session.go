@@ -291,8 +291,8 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 			took := time.Since(began)
 			if err == nil {
 				s.tail.add(c.Events)
-				s.k.tellParent(parent, news)
 				s.k.shown(s.id, c.Events)
+				s.k.tellParent(parent, news)
 				s.tail.announce()
 				s.k.queue.see(c.Summary)
 			}

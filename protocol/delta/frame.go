@@ -23,6 +23,13 @@ func appendDelta(dst []byte, seq harness.Seq, ops *object.Pending) []byte {
 	return append(dst, '}')
 }
 
+// appendText appends the delta whose one operation adds text at path.
+func appendText(dst []byte, seq harness.Seq, enc *object.Encoder, path []string, text string) []byte {
+	dst = appendSeq(append(dst, `{"type":"delta"`...), seq)
+	dst = enc.AppendText(append(dst, `,"operations":[`...), path, text)
+	return append(dst, ']', '}')
+}
+
 // appendError appends {"type":"error",…}: what a client may know of err. id is
 // the command's, if it has one; a refusal brings its own.
 func appendError(dst []byte, id string, err error) []byte {

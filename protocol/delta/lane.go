@@ -16,6 +16,7 @@ type lane struct {
 	first int // index of the first message in view
 	proj  *projector
 	out   object.Pending // operations that are not in a frame yet
+	enc   object.Encoder // of text that is sent alone
 	sent  harness.Seq    // what the ring's frames add up to
 	ring  ring
 	last  *shot

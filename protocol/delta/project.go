@@ -50,3 +50,19 @@ func (p *projector) project(e harness.Event, out *object.Pending) {
 	p.tell()
 	p.out = nil
 }
+
+// grows is the text that e adds to the end of the newest message, and where,
+// if it does nothing else to the view. It is told before the fold of e, whose
+// tell would say the same.
+func (p *projector) grows(e harness.Event) (path []string, text string) {
+	token, ok := e.Payload.(*harness.Token)
+	t, n := p.st.Turn, p.st.Count()-1
+	if !ok || t == nil || e.Session != p.st.Session || n < max(t.First, p.st.Sealed) || !p.shows(n) {
+		return nil, ""
+	}
+	m := p.st.Messages[n-p.st.Sealed]
+	if m.ID != t.Item || token.ItemID != "" && token.ItemID != m.ID || m.Role != harness.Assistant || m.Status != harness.MessageStreaming {
+		return nil, ""
+	}
+	return p.paths.message(n, "content"), token.Text
+}

@@ -217,6 +217,9 @@ func (r *room) project(events []harness.Event) {
 	if len(events) == 0 || s == nil {
 		return
 	}
+	if len(events) == 1 && r.ahead(events[0]) {
+		return
+	}
 	urgent := false
 	for _, e := range events {
 		_, streams := harness.Streamed(e.Payload)
