@@ -156,6 +156,7 @@ func (b *bench) attacks(t *testing.T) {
 	t.Setenv("HARNESS_TEST_CANARY", inherited)
 	for _, row := range slices.Concat(attackTable, hiddenTable) {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			enforced := b.enforces(row.breaks)
 			if must := slices.Contains(row.by, b.holds.Kind); must != enforced && !strings.Contains(b.holds.Reason, "Landlock has version") {
 				t.Errorf("%s enforces %s: %v, want %v", b.holds.Kind, row.breaks, enforced, must)
