@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"harness"
@@ -13,9 +14,12 @@ import (
 // maxField bounds each field of a line in the access log.
 const maxField = 256
 
-// line is a request's line in the access log while it is served.
+// line is a request's line in the access log while it is served, and what of it
+// is refused.
 type line struct {
 	http.ResponseWriter
+	matter
+	audit  *Ledger
 	began  time.Time
 	caller harness.Caller
 	status int
@@ -26,8 +30,28 @@ type line struct {
 func (l *line) WriteHeader(status int) {
 	if l.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		l.status = status
+		if refusing(status) {
+			l.refused()
+		}
 	}
 	l.ResponseWriter.WriteHeader(status)
+}
+
+// refused takes down that the request is refused, before that is answered.
+func (l *line) refused() {
+	r := Record{Caller: l.caller, Session: l.refusal.Session, Code: l.refusal.Code, Reason: l.refusal.Text}
+	if r.Code == "" { // whoever answers says no more
+		r.Code = strings.ToLower(strings.ReplaceAll(http.StatusText(l.status), " ", "_"))
+	}
+	switch l.status {
+	case http.StatusMisdirectedRequest:
+		r.Detail = "host " + l.request.Host
+	case http.StatusForbidden:
+		if origin := l.request.Header.Get("Origin"); origin != "" {
+			r.Detail = "origin " + origin
+		}
+	}
+	l.audit.about(&l.matter, r)
 }
 
 func (l *line) Write(b []byte) (int, error) {

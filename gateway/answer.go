@@ -23,25 +23,45 @@ func (e *refusedError) Error() string { return e.text }
 
 func refused(status int, code, text string) error { return &refusedError{status, code, text} }
 
+// told is what somebody who is refused is told: a code, and why.
+func told(err error) (code, text string) {
+	_, code, text = refusalOf(err)
+	return code, text
+}
+
+// refusalOf is the status, the code and the words for err.
+func refusalOf(err error) (status int, code, text string) {
+	if e, ok := errors.AsType[*refusedError](err); ok {
+		return e.status, e.code, e.text
+	}
+	if _, slow := errors.AsType[*ThrottledError](err); slow {
+		return http.StatusTooManyRequests, harness.ErrTooMany.Code, err.Error()
+	}
+	e := harness.AsError(err)
+	status, ok := statuses[e]
+	if !ok {
+		status = http.StatusInternalServerError
+	}
+	return status, e.Code, harness.ClientText(err)
+}
+
+// statuses are those of the errors that the edge and its logins answer with.
+var statuses = map[*harness.Error]int{
+	harness.ErrUnauthenticated: http.StatusUnauthorized,
+	harness.ErrForbidden:       http.StatusForbidden,
+	harness.ErrInvalid:         http.StatusBadRequest,
+	harness.ErrTooLarge:        http.StatusRequestEntityTooLarge,
+}
+
 // refuse answers with an RFC 9457 problem document.
 func refuse(w http.ResponseWriter, err error) {
-	status, code, text := http.StatusInternalServerError, harness.ErrInternal.Code, harness.ErrInternal.Text
+	status, code, text := refusalOf(err)
+	if status == http.StatusInternalServerError {
+		code, text = harness.ErrInternal.Code, harness.ErrInternal.Text
+	}
 	throttled, slow := errors.AsType[*ThrottledError](err)
-	if e, ok := errors.AsType[*refusedError](err); ok {
-		status, code, text = e.status, e.code, e.text
-	} else {
-		switch e := harness.AsError(err); {
-		case slow:
-			status, code, text = http.StatusTooManyRequests, "too_many_requests", err.Error()
-		case e == harness.ErrUnauthenticated:
-			status, code, text = http.StatusUnauthorized, e.Code, harness.ClientText(err)
-		case e == harness.ErrForbidden:
-			status, code, text = http.StatusForbidden, e.Code, harness.ClientText(err)
-		case e == harness.ErrInvalid:
-			status, code, text = http.StatusBadRequest, e.Code, harness.ClientText(err)
-		case e == harness.ErrTooLarge:
-			status, code, text = http.StatusRequestEntityTooLarge, e.Code, harness.ClientText(err)
-		}
+	if l, ok := w.(*line); ok {
+		l.refusal = harness.Refusal{Code: code, Text: text}
 	}
 	h := w.Header()
 	switch status {

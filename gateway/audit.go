@@ -10,13 +10,21 @@ import (
 
 // Record is who decided what, or was refused what.
 type Record struct {
-	Caller  harness.Caller
-	Action  Action
+	Caller  harness.Caller // zero: a stranger
+	Remote  string         // its address, if it sent a request
+	Action  Action         // if Request was understood so far
+	Request string         // what was asked, in the words of a protocol
 	Session harness.SessionID
 	Detail  string // what was decided: a verdict and about what, a mode, a rule
 	Foreign bool   // the session is another user's; the caller was told that there is none
-	Err     error  // nil: it was done
+	Err     error  // nil: it was done, unless there is a
+	Code    string // why it was refused, in the protocol's words
+	Reason  string // the same, as the client was told
+	LeftOut int    // refusals of the same party before this one that have no record
 }
+
+// refused reports whether something was.
+func (r Record) refused() bool { return r.Foreign || r.Err != nil || r.Code != "" }
 
 // record is what a command decided.
 func record(c harness.Caller, a Action, id harness.SessionID, cmd harness.Command, err error) Record {
@@ -47,18 +55,45 @@ func trusted(p harness.ConfigPatch) string {
 	return strings.Join(all, " ")
 }
 
-// LogValue is the record's line in the audit log.
-func (r Record) LogValue() slog.Value {
-	result := "ok"
+// result is how it ended, in one word.
+func (r Record) result() string {
 	switch {
 	case r.Foreign:
-		result = "foreign"
+		return "foreign"
+	case r.Code != "":
+		return r.Code
 	case r.Err != nil:
-		result = harness.AsError(r.Err).Code
+		code, _ := told(r.Err)
+		return code
 	}
-	return slog.GroupValue(
-		slog.String("caller", printable(r.Caller.Name, maxField)), slog.String("user", printable(r.Caller.User, maxField)), slog.String("role", string(r.Caller.Role)),
-		slog.String("action", r.Action.String()), slog.String("session", printable(string(r.Session), maxField)), slog.String("detail", printable(r.Detail, maxField)),
-		slog.String("result", result),
-	)
+	return "ok"
+}
+
+// LogValue is the record's line in the audit log.
+func (r Record) LogValue() slog.Value {
+	if r.Err != nil && r.Reason == "" {
+		_, r.Reason = told(r.Err)
+	}
+	action := r.Action.String()
+	if r.Code != "" { // it did not come so far
+		action = ""
+	}
+	attrs := make([]slog.Attr, 0, 11)
+	add := func(name, text string) { attrs = append(attrs, slog.String(name, printable(text, maxField))) }
+	add("caller", r.Caller.Name)
+	add("user", r.Caller.User)
+	add("role", string(r.Caller.Role))
+	add("action", action)
+	add("session", string(r.Session))
+	add("detail", r.Detail)
+	add("result", r.result())
+	for _, more := range [...][2]string{{"reason", r.Reason}, {"request", r.Request}, {"remote", r.Remote}} {
+		if more[1] != "" {
+			add(more[0], more[1])
+		}
+	}
+	if r.LeftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", r.LeftOut))
+	}
+	return slog.GroupValue(attrs...)
 }

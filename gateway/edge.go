@@ -32,9 +32,8 @@ type EdgeOptions struct {
 	// last entry of X-Forwarded-For, which it wrote itself.
 	BehindProxy bool
 
-	// Audit is told of every caller that was refused a route. It is called by
-	// the request's goroutine.
-	Audit func(Record)
+	// Audit has every request that was refused, and what came that was none.
+	Audit *Ledger
 
 	CallerBurst int           // requests of one caller at once; default 10,000
 	CallerEvery time.Duration // one more; default 1 ms
@@ -74,9 +73,6 @@ func NewEdge(names *Names, auth *Auth, opts *EdgeOptions) *Edge {
 	}
 	if e.opts.Access == nil {
 		e.opts.Access = slog.New(slog.DiscardHandler)
-	}
-	if e.opts.Audit == nil {
-		e.opts.Audit = func(Record) {}
 	}
 	if e.opts.CallerBurst == 0 {
 		e.opts.CallerBurst = callerBurst
@@ -135,7 +131,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e.opts.BehindProxy {
 		r.RemoteAddr = forwarded(r)
 	}
-	line := &line{ResponseWriter: w, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
+	line := &line{ResponseWriter: w, matter: matter{request: r}, audit: e.opts.Audit, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
 	defer e.log(line, r)
 	secureHeaders(w.Header(), e.names)
 	timeBody(line, r, awayFor) // whatever is answered: what is left of a body is waited for before that
@@ -150,7 +146,8 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !route.Public || !known { // also what leads nowhere: strangers do not learn where there is something
-		ctx, err := e.enter(r, route)
+		var err error
+		line.caller, err = e.enter(r, route)
 		if err != nil && looksAround(r) && harness.AsError(err) == harness.ErrUnauthenticated && e.auth.opts.Logins != nil {
 			http.Redirect(line, r, "/login#next="+url.QueryEscape(r.URL.EscapedPath()), http.StatusSeeOther)
 			return
@@ -159,8 +156,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(line, err)
 			return
 		}
-		line.caller, _ = harness.CallerOf(ctx)
-		r = r.WithContext(ctx)
+		r = r.WithContext(withMatter(harness.WithSharedCaller(r.Context(), &line.caller), &line.matter))
 	}
 	if err := boundBody(line, r, route.MaxBody); err != nil {
 		refuse(line, err)
@@ -189,23 +185,21 @@ func (e *Edge) admit(r *http.Request) error {
 	return e.names.checkOrigin(r)
 }
 
-// enter is the request's context on behalf of who sends it.
-func (e *Edge) enter(r *http.Request, route Route) (context.Context, error) {
+// enter is who sends the request, with the reason if it may not.
+func (e *Edge) enter(r *http.Request, route Route) (harness.Caller, error) {
 	c, err := e.auth.Authenticate(r)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	if !e.callers.take(time.Now(), c.Name+"\x00"+c.User) {
-		return nil, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests of this caller")
+		return c, refused(http.StatusTooManyRequests, harness.ErrTooMany.Code, "too many requests of this caller")
 	}
 	for _, a := range route.Needs {
 		if !May(c, a) {
-			err := forbidden(c, a)
-			e.opts.Audit(Record{Caller: c, Action: a, Err: err})
-			return nil, err
+			return c, forbidden(c, a)
 		}
 	}
-	return harness.WithCaller(r.Context(), c), nil
+	return c, nil
 }
 
 // forwarded is the client's address as the proxy saw it.
@@ -226,26 +220,32 @@ func forwarded(r *http.Request) string {
 
 // connState counts connections, and closes those that are too many. One that is
 // taken over is no longer HTTP: whoever took it counts it. One on which something
-// came that was no request, or came too slowly, has a line in the log as well.
+// came that was no request, or came too slowly, has a line in the logs as well.
 func (e *Edge) connState(c net.Conn, s http.ConnState) {
-	if v := e.count(c, s); v != nil && s == http.StateClosed && v.asked > v.served.Load() {
+	v, room := e.count(c, s)
+	switch {
+	case v == nil:
+	case !room:
+		c.Close() // comes back here
+		e.opts.Audit.about(nil, Record{Remote: c.RemoteAddr().String(), Request: "connection", Code: harness.ErrTooMany.Code, Reason: "too many connections"})
+	case s == http.StateClosed && v.asked > v.served.Load():
 		e.opts.Access.Info("unread", "remote", c.RemoteAddr().String())
+		e.opts.Audit.about(nil, Record{Remote: c.RemoteAddr().String(), Request: "unread", Code: harness.ErrInvalid.Code, Reason: "what came is no request, or came too slowly"})
 	}
 }
 
-func (e *Edge) count(c net.Conn, s http.ConnState) *visit {
+// count is the visit of a connection, and whether there is room for it.
+func (e *Edge) count(c net.Conn, s http.ConnState) (v *visit, room bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	v := e.conns[c]
+	v = e.conns[c]
 	if v == nil {
-		return nil
+		return nil, true
 	}
 	switch s {
 	case http.StateNew:
 		e.from[v.who]++
-		if len(e.conns) > MaxConnections || e.from[v.who] > MaxFromOne {
-			c.Close() // does not block, and comes back here from another goroutine
-		}
+		return v, len(e.conns) <= MaxConnections && e.from[v.who] <= MaxFromOne
 	case http.StateActive:
 		v.asked++
 	case http.StateClosed, http.StateHijacked:
@@ -255,5 +255,5 @@ func (e *Edge) count(c net.Conn, s http.ConnState) *visit {
 		}
 	case http.StateIdle:
 	}
-	return v
+	return v, true
 }

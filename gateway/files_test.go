@@ -170,7 +170,7 @@ func TestNoLineIsLostInRotation(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for i := range 100 {
-				audit(gateway.Record{Caller: alice, Action: gateway.Answer, Session: "ses_1\n{}", Detail: fmt.Sprint("allow ", i)})
+				audit.Put(gateway.Record{Caller: alice, Action: gateway.Answer, Session: "ses_1\n{}", Detail: fmt.Sprint("allow ", i)})
 			}
 		})
 	}

@@ -41,13 +41,12 @@ type remover interface {
 type Gate struct {
 	k      sessions
 	owners *owners
-	audit  func(Record)
+	ledger *Ledger
 	roots  *Roots
 	quotas Quotas
 
 	census   *census
 	commands *meter
-	told     *meter // who was told in the audit that it is refused commands
 	sockets  holds
 	streams  holds
 	lines    holds
@@ -55,9 +54,8 @@ type Gate struct {
 
 // Options are the gate's settings. The zero value works.
 type Options struct {
-	// Audit is told of every decision that the table marks, and of every
-	// refusal. It is called by the caller's goroutine, after the fact.
-	Audit func(Record)
+	// Audit has every decision that the table marks, and every refusal.
+	Audit *Ledger
 	// Roots are where new sessions may work that say where; those of callers
 	// that may act for others may work anywhere. Default: everywhere.
 	Roots *Roots
@@ -71,17 +69,13 @@ type Options struct {
 // New makes a gate before k. Sessions are made and removed through the gate
 // only, or [Gate.Forget] is told.
 func New(k sessions, opts *Options) *Gate {
-	g := &Gate{k: k, owners: newOwners(), audit: func(Record) {}}
+	g := &Gate{k: k, owners: newOwners()}
 	if opts != nil {
-		g.roots, g.quotas, g.owners.none = opts.Roots, opts.Quotas, opts.Shared
-		if opts.Audit != nil {
-			g.audit = opts.Audit
-		}
+		g.ledger, g.roots, g.quotas, g.owners.none = opts.Audit, opts.Roots, opts.Quotas, opts.Shared
 	}
 	g.quotas = g.quotas.withDefaults()
 	g.census = newCensus(g.quotas.Sessions, g.quotas.Stored, g.count)
 	g.commands = newMeter(g.quotas.CommandBurst, g.quotas.CommandEvery)
-	g.told = newMeter(1, tellEvery)
 	return g
 }
 
@@ -96,7 +90,7 @@ func (g *Gate) Allow(ctx context.Context, a Action, id harness.SessionID) error 
 // Did takes down what the caller of ctx has done beside the verbs, or failed to.
 func (g *Gate) Did(ctx context.Context, a Action, detail string, err error) {
 	c, _ := harness.CallerOf(ctx)
-	g.audit(Record{Caller: c, Action: a, Detail: detail, Err: err})
+	g.ledger.put(ctx, Record{Caller: c, Action: a, Detail: detail, Err: err})
 }
 
 // MayWatch is Allow for watching.
@@ -129,7 +123,7 @@ func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) 
 		}
 	}
 	if foreign || err != nil && refuses(err) {
-		g.audit(Record{Caller: c, Action: a, Session: id, Foreign: foreign, Err: err})
+		g.ledger.put(ctx, Record{Caller: c, Action: a, Session: id, Foreign: foreign, Err: err})
 	}
 	return c, err
 }
@@ -153,7 +147,7 @@ func (g *Gate) User(ctx context.Context, named string) (string, error) {
 	case named == "" || named == c.User:
 		return c.User, nil
 	case !Allows(c.Role, ForOther):
-		g.audit(Record{Caller: c, Action: ForOther, Detail: "user " + named, Foreign: true, Err: harness.ErrNotFound})
+		g.ledger.put(ctx, Record{Caller: c, Action: ForOther, Detail: "user " + named, Foreign: true, Err: harness.ErrNotFound})
 		return "", harness.ErrNotFound
 	}
 	return named, nil
@@ -250,7 +244,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	if err != nil {
 		return "", err
 	}
-	if err := g.place(c, &n); err != nil {
+	if err := g.place(ctx, c, &n); err != nil {
 		return "", err
 	}
 	inherits := n.From != nil && n.User == "" && Allows(c.Role, ForOther) // the branch of an admin stays its owner's
@@ -260,7 +254,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	n.Actor = c.Actor()
 	if strings.HasPrefix(string(n.ID), defaults) && n.ID != harness.DefaultSession(n.User) {
 		err := fmt.Errorf("session id %s is kept for a user's default session: %w", n.ID, harness.ErrForbidden)
-		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})
+		g.ledger.put(ctx, Record{Caller: c, Action: Create, Session: n.ID, Err: err})
 		return "", err
 	}
 	id, err := g.make(ctx, c, n)
@@ -271,7 +265,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 		if harness.AsError(err) == harness.ErrExists {
 			if own, _ := g.owns(ctx, c, n.ID); !own {
 				err = fmt.Errorf("session id %s is not free: %w", n.ID, harness.ErrForbidden)
-				g.audit(Record{Caller: c, Action: Create, Session: n.ID, Foreign: true, Err: err})
+				g.ledger.put(ctx, Record{Caller: c, Action: Create, Session: n.ID, Foreign: true, Err: err})
 			}
 		}
 		return "", err
@@ -282,14 +276,14 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 		g.owners.set(id, home{n.User, n.Directory})
 	}
 	if also == Trust {
-		g.audit(Record{Caller: c, Action: Trust, Session: id, Detail: trusted(n.Config)})
+		g.ledger.put(ctx, Record{Caller: c, Action: Trust, Session: id, Detail: trusted(n.Config)})
 	}
 	return id, nil
 }
 
 // place decides where a new session works, within the caller's scope and the
 // server's roots. A branch works where its parent does.
-func (g *Gate) place(c harness.Caller, n *harness.NewSession) (err error) {
+func (g *Gate) place(ctx context.Context, c harness.Caller, n *harness.NewSession) (err error) {
 	if n.Directory == "" && n.From == nil {
 		n.Directory = scopeHome(c.Scope)
 	}
@@ -301,7 +295,7 @@ func (g *Gate) place(c harness.Caller, n *harness.NewSession) (err error) {
 		n.Directory, err = g.Directory(c, n.Directory)
 	}
 	if err != nil {
-		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Detail: detail, Err: err})
+		g.ledger.put(ctx, Record{Caller: c, Action: Create, Session: n.ID, Detail: detail, Err: err})
 	}
 	return err
 }
@@ -333,10 +327,10 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 	}
 	if a, ok := cmd.(harness.Answer); ok && a.Decision.Scope == harness.Always && !holdsSession(c.Scope, "") {
 		err := fmt.Errorf("always is about more than the sessions of the credential's scope: %w", harness.ErrForbidden)
-		g.audit(record(c, also, id, cmd, err))
+		g.ledger.put(ctx, record(c, also, id, cmd, err))
 		return harness.Receipt{}, err
 	}
-	if err := g.pace(c, first, id); err != nil {
+	if err := g.pace(ctx, c, first, id); err != nil {
 		return harness.Receipt{}, err
 	}
 	if err := g.grows(ctx, c, first, id); err != nil {
@@ -344,7 +338,7 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 	}
 	r, err := g.k.Do(ctx, id, by(cmd, c))
 	if table[also].audited {
-		g.audit(record(c, also, id, cmd, err))
+		g.ledger.put(ctx, record(c, also, id, cmd, err))
 	}
 	return r, g.seen(id, err)
 }
@@ -368,7 +362,7 @@ func (g *Gate) Remove(ctx context.Context, id harness.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if err := g.pace(c, Remove, id); err != nil {
+	if err := g.pace(ctx, c, Remove, id); err != nil {
 		return err
 	}
 	k, ok := g.k.(remover)
@@ -385,7 +379,7 @@ func (g *Gate) Remove(ctx context.Context, id harness.SessionID) error {
 		g.census.change(user, -1)
 	}
 	g.owners.forget(id)
-	g.audit(Record{Caller: c, Action: Remove, Session: id, Err: err})
+	g.ledger.put(ctx, Record{Caller: c, Action: Remove, Session: id, Err: err})
 	return err
 }
 

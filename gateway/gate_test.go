@@ -38,11 +38,11 @@ func newWorld(t testing.TB, quotas ...gateway.Quotas) *world {
 	}
 	w := &world{t: t, k: kernel.New(memory.New(), map[string]harness.Engine{"e": script.New(s, nil)}, &kernel.Options{Engine: "e", Directory: "/w"})}
 	t.Cleanup(func() { w.k.Close() })
-	opts := &gateway.Options{Audit: func(r gateway.Record) {
+	opts := &gateway.Options{Audit: gateway.NewLedger(func(r gateway.Record) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.audits = append(w.audits, r)
-	}}
+	})}
 	if len(quotas) > 0 {
 		opts.Quotas = quotas[0]
 	}

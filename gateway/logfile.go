@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"sync"
 )
@@ -106,9 +105,4 @@ func (l *LogFile) Close() error {
 	err := l.file.Close()
 	l.file = nil
 	return err
-}
-
-// AuditTo writes records as lines of log: it is what Options.Audit wants.
-func AuditTo(log *slog.Logger) func(Record) {
-	return func(r Record) { log.Info("audit", "record", r) }
 }

@@ -20,7 +20,6 @@ const (
 
 	commandBurst = 2_000 // commands at once: a program that steers hundreds of sessions begins
 	commandEvery = 2 * time.Millisecond
-	tellEvery    = 10 * time.Second // the audit log says that somebody is refused commands
 )
 
 // Quotas are the bounds of one user. Those that are zero are the defaults above,
@@ -55,27 +54,23 @@ func (q Quotas) withDefaults() Quotas {
 // counted reports whether what a caller does is counted.
 func counted(c harness.Caller) bool { return !Allows(c.Role, ForOther) }
 
-// pace counts a command of the caller, or is ErrTooMany. A caller that goes on
-// has one line in the audit now and then.
-func (g *Gate) pace(c harness.Caller, a Action, id harness.SessionID) error {
+// pace counts a command of the caller, or is ErrTooMany.
+func (g *Gate) pace(ctx context.Context, c harness.Caller, a Action, id harness.SessionID) error {
 	if !counted(c) || g.quotas.CommandBurst < 0 {
 		return nil
 	}
-	now := time.Now()
-	if g.commands.take(now, c.User) {
+	if g.commands.take(time.Now(), c.User) {
 		return nil
 	}
 	err := fmt.Errorf("more than %d commands a second: %w", time.Second/g.quotas.CommandEvery, harness.ErrTooMany)
-	if g.told.take(now, c.User) {
-		g.audit(Record{Caller: c, Action: a, Session: id, Err: err})
-	}
+	g.ledger.put(ctx, Record{Caller: c, Action: a, Session: id, Err: err})
 	return err
 }
 
 // make is the kernel's Create, for a caller that has room for one more. What is
 // there already needs none.
 func (g *Gate) make(ctx context.Context, c harness.Caller, n harness.NewSession) (id harness.SessionID, err error) {
-	if err := g.pace(c, Create, n.ID); err != nil {
+	if err := g.pace(ctx, c, Create, n.ID); err != nil {
 		return "", err
 	}
 	if !counted(c) || g.quotas.Sessions < 0 && g.quotas.Stored < 0 {
@@ -89,19 +84,19 @@ func (g *Gate) make(ctx context.Context, c harness.Caller, n harness.NewSession)
 	case err == nil:
 		defer func() { done(err == nil) }()
 	case n.ID == "":
-		return "", g.full(c, n, err)
+		return "", g.full(ctx, c, n, err)
 	default:
 		if _, gone := g.look(ctx, n.ID); gone != nil {
-			return "", g.full(c, n, err)
+			return "", g.full(ctx, c, n, err)
 		}
 	}
 	return g.k.Create(ctx, n)
 }
 
 // full is the refusal of one session more, which the audit has.
-func (g *Gate) full(c harness.Caller, n harness.NewSession, err error) error {
-	if harness.AsError(err) == harness.ErrQuota && g.told.take(time.Now(), c.User) {
-		g.audit(Record{Caller: c, Action: Create, Session: n.ID, Err: err})
+func (g *Gate) full(ctx context.Context, c harness.Caller, n harness.NewSession, err error) error {
+	if harness.AsError(err) == harness.ErrQuota {
+		g.ledger.put(ctx, Record{Caller: c, Action: Create, Session: n.ID, Err: err})
 	}
 	return err
 }
@@ -113,8 +108,8 @@ func (g *Gate) grows(ctx context.Context, c harness.Caller, a Action, id harness
 		return nil
 	}
 	err := g.census.room(ctx, c.User)
-	if harness.AsError(err) == harness.ErrQuota && g.told.take(time.Now(), c.User) {
-		g.audit(Record{Caller: c, Action: a, Session: id, Err: err})
+	if harness.AsError(err) == harness.ErrQuota {
+		g.ledger.put(ctx, Record{Caller: c, Action: a, Session: id, Err: err})
 	}
 	return err
 }

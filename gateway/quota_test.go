@@ -237,7 +237,7 @@ func TestThePaceOfCommandsIsExact(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if audits := w.drained(); len(audits) != 1 || !errors.Is(audits[0].Err, harness.ErrTooMany) {
+		if audits := w.drained(); len(audits) != 4 || !errors.Is(audits[0].Err, harness.ErrTooMany) { // one for each
 			t.Errorf("the audit has %v", audits)
 		}
 		if _, err := w.g.At(alice, id, 0); err != nil {
@@ -308,7 +308,7 @@ func TestWhatAUserStoresIsBounded(t *testing.T) {
 		if _, err := w.g.Do(alice, mine, harness.Cancel{}); err != nil {
 			t.Errorf("alice stops it: %v", err)
 		}
-		if lines := w.drained(); len(lines) != 1 || !errors.Is(lines[0].Err, harness.ErrQuota) {
+		if lines := w.drained(); len(lines) != 2 || !errors.Is(lines[0].Err, harness.ErrQuota) || !errors.Is(lines[1].Err, harness.ErrQuota) {
 			t.Errorf("audited %+v", lines)
 		}
 		if err := say(bob, theirs, 1); err != nil {

@@ -99,7 +99,7 @@ func (g *Gate) List(ctx context.Context, f harness.Filter) iter.Seq2[harness.Sum
 		for sum, err := range g.k.List(ctx, f) {
 			if err == nil && !reaches(c, sum.Session, sum.User, sum.Directory) {
 				if f.Session != "" {
-					g.audit(Record{Caller: c, Action: List, Session: f.Session, Foreign: true, Err: absent(f.Session)})
+					g.ledger.put(ctx, Record{Caller: c, Action: List, Session: f.Session, Foreign: true, Err: absent(f.Session)})
 				}
 				continue
 			}
@@ -146,7 +146,7 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 	if err != nil {
 		return err
 	}
-	if err := g.pace(c, Revoke, ""); err != nil {
+	if err := g.pace(ctx, c, Revoke, ""); err != nil {
 		return err
 	}
 	seen := everywhere(c)
@@ -162,10 +162,10 @@ func (g *Gate) Revoke(ctx context.Context, id harness.RuleID) error {
 	}
 	if !seen {
 		err := harness.ErrNotFound.Saying("no rule " + string(id))
-		g.audit(Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
+		g.ledger.put(ctx, Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
 		return err
 	}
 	err = g.k.Revoke(ctx, id)
-	g.audit(Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
+	g.ledger.put(ctx, Record{Caller: c, Action: Revoke, Detail: string(id), Err: err})
 	return err
 }

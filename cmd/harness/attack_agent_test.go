@@ -37,8 +37,11 @@ func TestWhatTheAgentSaysIsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, "--engine", "script:"+path)
-	id := h.session(t, "ada", "go")
-	request, call := h.question(t, id)
+	id, request, call := "", "", ""
+	h.harmless(t, "what the agent says", func() {
+		id = h.session(t, "ada", "go")
+		request, call = h.question(t, id)
+	})
 	v, _ := h.viewAs(t, "ada", "?sessionId="+id)
 	now := v.see("the question", pending)
 	for _, f := range forged {
@@ -160,7 +163,6 @@ func TestAnOperatorCannotTrust(t *testing.T) {
 	h.settled(t)
 	v, _ := h.viewAs(t, "ada-operator", "?sessionId="+id)
 	s := h.speakAs(t, "ada-operator")
-	tries := 0
 	h.unchanged(t, func() {
 		for _, mode := range []string{"full_auto", "accept_edits"} {
 			for _, q := range []ask{
@@ -168,33 +170,24 @@ func TestAnOperatorCannotTrust(t *testing.T) {
 				{method: "POST", path: "/chat/sessions", body: `{"permission_mode":"` + mode + `"}`},
 			} {
 				q.as = "ada-operator"
-				if got := h.send(t, q); got.status != 403 {
+				if got := h.denied(t, q); got.status != 403 {
 					t.Errorf("%s %s: %d %s", q.method, q.path, got.status, got.body)
-				} else {
-					h.logged(t, got)
-					tries++
 				}
 			}
 		}
 		for _, mode := range []string{"fullAuto", "acceptEdits"} {
-			if f := v.do(`"type":"configure","config":{"permissionMode":%q}`, mode); f.Code != "forbidden" {
+			if f := h.denies(t, v, `"type":"configure","config":{"permissionMode":%q}`, mode); f.Code != "forbidden" {
 				t.Errorf("configure %s: %+v", mode, f)
 			}
-			tries++
-			if a := s.call("thread.configure", fmt.Sprintf(`{"threadId":%q,"config":{"permissionMode":%q}}`, id, mode)); a.Error.Code != -32006 {
+			if a := h.declines(t, s, "thread.configure", fmt.Sprintf(`{"threadId":%q,"config":{"permissionMode":%q}}`, id, mode)); a.Error.Code != -32006 {
 				t.Errorf("thread.configure %s: %s %+v", mode, a.Result, a.Error)
 			}
-			tries++
 		}
 	})
 	for _, line := range h.lines(t, "audit.log", `"action":"trust"`) {
 		if !strings.Contains(line, `"result":"forbidden"`) || !strings.Contains(line, `"caller":"ada-operator"`) {
 			t.Errorf("the audit has %s", line)
 		}
-		tries--
-	}
-	if tries != 0 {
-		t.Errorf("the audit lacks %d tries", tries)
 	}
 	acked(t, v.do(`"type":"configure","config":{"permissionMode":"default"}`)) // asking more is everybody's
 	w, _ := h.viewAs(t, "ada", "?sessionId="+id)

@@ -110,7 +110,7 @@ func TestAttacksBeforeAnybodyIsKnown(t *testing.T) {
 			if a.q.header.Get("Content-Type") == "" && a.q.body != "" {
 				a.q.header = with(a.q.header, "Content-Type", "application/json")
 			}
-			got := h.attack(t, a.q, 0)
+			got := h.attack(t, a.q)
 			if got.status != a.want {
 				t.Errorf("%d %s, want %d", got.status, got.body, a.want)
 			}

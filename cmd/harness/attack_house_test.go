@@ -247,32 +247,6 @@ func (h *house) logged(t testing.TB, got reply) {
 	}
 }
 
-// audited is how many lines the audit has. A line is there before its answer.
-func (h *house) audited(t testing.TB) int {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(h.dir, "audit.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Count(b, []byte("\n"))
-}
-
-// attack sends what must be refused: it changes nothing, has one line in the
-// access log, and in the audit as many as said: one if a caller was refused that
-// is known, none before that.
-func (h *house) attack(t testing.TB, q ask, lines int) (got reply) {
-	t.Helper()
-	h.unchanged(t, func() {
-		before := h.audited(t)
-		got = h.send(t, q)
-		if n := h.audited(t) - before; n != lines {
-			t.Errorf("%s %.100s as %s: %d %s, and %d lines in the audit, want %d", q.method, q.path, q.as, got.status, got.body, n, lines)
-		}
-	})
-	h.logged(t, got)
-	return got
-}
-
 // upgrade are the headers of a WebSocket, and more.
 func upgrade(more ...string) http.Header {
 	h := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}}

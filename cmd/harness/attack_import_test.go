@@ -21,9 +21,9 @@ func sealed(lines ...string) string {
 	return text + fmt.Sprintf(`{"archive":1,"events":%d,"sha256":%q}`, len(lines), hex.EncodeToString(sum[:])) + "\n"
 }
 
-func (h *house) imports(t testing.TB, as, archive string) reply {
-	t.Helper()
-	return h.send(t, ask{as: as, method: "POST", path: "/sessions/import", body: archive, header: http.Header{"Content-Type": {"application/jsonl"}}})
+// imported is the request that takes an archive in.
+func importOf(as, archive string) ask {
+	return ask{as: as, method: "POST", path: "/sessions/import", body: archive, header: http.Header{"Content-Type": {"application/jsonl"}}}
 }
 
 // lineOf is an event's envelope around a payload.
@@ -51,22 +51,23 @@ func TestAnImportedLineHasOneMeaning(t *testing.T) {
 			"something behind it":      first + ` {}`,
 			"not in balance":           lineOf("ses_odd", 1, "session_state", `{"x":{"y":1]}`),
 		} {
-			got := h.imports(t, "owner", sealed(line))
+			got := h.denied(t, importOf("owner", sealed(line)))
 			if got.status != 400 || !strings.Contains(got.body, `"corrupt"`) || !strings.Contains(got.body, "line 1") {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
-			h.logged(t, got)
 		}
 	})
 	odd := `{"tool_call_id":"c1","tool":"bash","input":{"a":1,"a":2,"A":3,"n":1e999,"deep":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `},"x":"\u0000\ud800"}`
 	archive := sealed(first, lineOf("ses_odd", 2, "tool_call", odd))
-	if got := h.imports(t, "owner", archive); got.status != 201 {
-		t.Fatalf("%d %s", got.status, got.body)
-	}
+	h.harmless(t, "what an engine has said", func() {
+		if got := h.send(t, importOf("owner", archive)); got.status != 201 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	})
 	if got := h.send(t, ask{as: "owner", method: "GET", path: "/sessions/ses_odd/export"}); got.body != archive {
 		t.Errorf("it came back as\n%s\nwant\n%s", got.body, archive)
 	}
-	if got := h.imports(t, "ada", archive); got.status != 403 {
+	if got := h.attack(t, importOf("ada", archive)); got.status != 403 {
 		t.Errorf("as ada: %d", got.status)
 	}
 }
@@ -94,14 +95,13 @@ func TestAnImportWithASecretIsRefused(t *testing.T) {
 			"the owner's":      say(`"` + h.tokens["owner"] + `"`),
 			"as a key":         sealed(lineOf("ses_leak", 1, "session_state", `{"status":"idle","x":{"`+secret+`":1}}`)),
 		} {
-			got := h.imports(t, "owner", archive)
+			got := h.denied(t, importOf("owner", archive))
 			if got.status != 422 || !strings.Contains(got.body, `"holds_secret"`) || strings.Contains(got.body, "wombat") {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
-			h.logged(t, got)
 		}
 	})
-	if got := h.imports(t, "owner", say(`"wombat"`)); got.status != 201 {
+	if got := h.send(t, importOf("owner", say(`"wombat"`))); got.status != 201 {
 		t.Errorf("without it: %d %s", got.status, got.body)
 	}
 	for _, name := range []string{"harness.db", "harness.db-wal", "access.log", "audit.log"} {

@@ -57,62 +57,62 @@ func TestTextsWithTwoMeaningsAreRefused(t *testing.T) {
 	t.Run("HTTP", func(t *testing.T) {
 		h.unchanged(t, func() {
 			for name, text := range withUTF8(texts) {
-				got := h.send(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: fmt.Sprintf(text, `"prompt":"attack"`)})
+				got := h.denied(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: fmt.Sprintf(text, `"prompt":"attack"`)})
 				if got.status != 400 || !strings.Contains(got.body, `"invalid"`) {
 					t.Errorf("%s: %d %s", name, got.status, got.body)
 				}
-				h.logged(t, got)
 			}
 		})
 	})
 	t.Run("WebSocket", func(t *testing.T) {
 		v, _ := h.viewAs(t, "ada", "?sessionId="+id)
-		h.unchanged(t, func() {
-			for name, text := range texts {
-				if err := v.ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, text, `"type":"commands","commands":[{"type":"submit","prompt":"attack"}]`)); err != nil {
-					t.Fatal(err)
-				}
-				if f, err := v.next(); err != nil || f.Type != "error" || f.Code != "invalid" {
-					t.Errorf("%s: %+v, %v", name, f, err)
-				}
-			}
-			for name, text := range map[string]string{"TYPE for type": `{"TYPE":"commands","commands":[]}`, "no prototype": `{"__proto__":{"type":"commands"},"constructor":1}`} {
+		message := func(name, text, code string) {
+			h.refused(t, name, func() {
 				if err := v.ws.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
 					t.Fatal(err)
 				}
-				if f, err := v.next(); err != nil || f.Type != "error" || f.Code != "invalid" {
+				if f, err := v.next(); err != nil || f.Type != "error" || f.Code != code {
 					t.Errorf("%s: %+v, %v", name, f, err)
 				}
+			})
+		}
+		h.unchanged(t, func() {
+			for name, text := range texts {
+				message(name, fmt.Sprintf(text, `"type":"commands","commands":[{"type":"submit","prompt":"attack"}]`), "invalid")
 			}
-			if err := v.send(strings.Repeat(`{"type":"submit","prompt":"attack"},`, 64) + `{"type":"cancel"}`); err != nil {
-				t.Fatal(err)
-			}
-			if f, err := v.next(); err != nil || f.Code != "too_large" {
-				t.Errorf("65 commands: %+v, %v", f, err)
-			}
-			if f := v.do(`"type":"cancel"`); f.Code != "not_running" {
-				t.Errorf("afterwards the connection says %+v", f)
-			}
+			message("TYPE for type", `{"TYPE":"commands","commands":[]}`, "invalid")
+			message("no prototype", `{"__proto__":{"type":"commands"},"constructor":1}`, "invalid")
+			message("65 commands", `{"type":"commands","commands":[`+strings.Repeat(`{"type":"submit","prompt":"attack"},`, 64)+`{"type":"cancel"}]}`, "too_large")
+			h.harmless(t, "a command afterwards", func() {
+				if f := v.do(`"type":"cancel"`); f.Code != "not_running" {
+					t.Errorf("afterwards the connection says %+v", f)
+				}
+			})
 		})
 	})
 	t.Run("JSON-RPC", func(t *testing.T) {
 		s := h.speakAs(t, "ada")
 		h.unchanged(t, func() {
 			for name, text := range withUTF8(texts) {
-				a := s.line(fmt.Sprintf(text, fmt.Sprintf(`"jsonrpc":"2.0","id":1,"method":"turn.start","params":{"threadId":%q,"input":[{"type":"text","text":"attack"}]}`, id)))
+				var a answered
+				h.refused(t, name, func() {
+					a = s.line(fmt.Sprintf(text, fmt.Sprintf(`"jsonrpc":"2.0","id":1,"method":"turn.start","params":{"threadId":%q,"input":[{"type":"text","text":"attack"}]}`, id)))
+				})
 				if a.Error.Code != -32700 || string(a.ID) != "null" {
 					t.Errorf("%s: %+v", name, a)
 				}
 			}
-			if a := s.call("thread.get", fmt.Sprintf(`{"threadId":%q,"limit":1}`, id)); a.Error.Code != 0 {
-				t.Errorf("afterwards the connection says %+v", a)
-			}
+			h.harmless(t, "a call afterwards", func() {
+				if a := s.call("thread.get", fmt.Sprintf(`{"threadId":%q,"limit":1}`, id)); a.Error.Code != 0 {
+					t.Errorf("afterwards the connection says %+v", a)
+				}
+			})
 		})
 	})
 	t.Run("login", func(t *testing.T) {
 		code := h.must(t, ask{as: "ada", method: "POST", path: "/login/code"})["code"].(string)
 		for name, text := range withUTF8(texts) {
-			got := h.send(t, ask{method: "POST", path: "/login", body: fmt.Sprintf(text, fmt.Sprintf(`"code":%q`, code)), header: http.Header{"Origin": {h.http}}})
+			got := h.denied(t, ask{method: "POST", path: "/login", body: fmt.Sprintf(text, fmt.Sprintf(`"code":%q`, code)), header: http.Header{"Origin": {h.http}}})
 			if got.status != 400 && got.status != 413 || got.header.Get("Set-Cookie") != "" {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
@@ -151,8 +151,12 @@ func TestFramesThatNoClientSends(t *testing.T) {
 		} {
 			r := h.rawSocket(t, "ada", "/ws?sessionId="+id)
 			r.until("a state", func(op byte, _ []byte) bool { return op == 1 })
-			r.write(c.frames)
-			op, payload := r.until("an answer", func(byte, []byte) bool { return true })
+			var op byte
+			var payload []byte
+			h.refused(t, name, func() {
+				r.write(c.frames)
+				op, payload = r.until("an answer", func(byte, []byte) bool { return true })
+			})
 			switch {
 			case c.code == 0 && (op != 1 || !strings.Contains(string(payload), `"type":"error"`)),
 				c.code != 0 && (op != 8 || len(payload) < 2 || websocket.StatusCode(payload[0])<<8|websocket.StatusCode(payload[1]) != c.code):
@@ -168,22 +172,26 @@ func TestFramesThatNoClientSends(t *testing.T) {
 		for range 10_000 {
 			all = append(all, wsFrame(0x00, true, "x")...)
 		}
-		r.write(append(all, wsFrame(0x80, true, `"}`)...))
-		if op, payload := r.until("an answer", func(byte, []byte) bool { return true }); op != 1 || !strings.Contains(string(payload), "unknown message type") {
-			t.Errorf("10,000 fragments: opcode %d, %.200q", op, payload)
-		}
+		h.refused(t, "10,000 fragments", func() {
+			r.write(append(all, wsFrame(0x80, true, `"}`)...))
+			if op, payload := r.until("an answer", func(byte, []byte) bool { return true }); op != 1 || !strings.Contains(string(payload), "unknown message type") {
+				t.Errorf("10,000 fragments: opcode %d, %.200q", op, payload)
+			}
+		})
 	})
 	before := h.resident(t)
 	h.unchanged(t, func() { // a fragment that never ends is cut off or skipped, in bounded memory
 		r := h.rawSocket(t, "ada", "/ws?sessionId="+id)
 		r.until("a state", func(op byte, _ []byte) bool { return op == 1 })
 		piece := wsFrame(0x00, true, strings.Repeat("x", 64<<10))
-		r.try(wsFrame(0x01, true, `{"type":"`))
-		for range 64 << 4 { // 64 MiB
-			if !r.try(piece) {
-				break
+		h.refused(t, "a fragment that never ends", func() {
+			r.try(wsFrame(0x01, true, `{"type":"`))
+			for range 64 << 4 { // 64 MiB
+				if !r.try(piece) {
+					break
+				}
 			}
-		}
+		})
 	})
 	if after := h.resident(t); after > before+32<<20 {
 		t.Errorf("64 MiB in fragments grew the server from %d to %d KiB", before>>10, after>>10)
@@ -218,15 +226,25 @@ func TestOddCallsAreAnswered(t *testing.T) {
 			"a line of 5 MB":       {`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 5<<20) + `"}`, -32600},
 			"9 MB of {}":           {"[" + strings.Repeat("{},", 3<<20) + "{}]", -32600},
 		} {
-			if a := s.line(c.line); a.Error.Code != c.code {
-				t.Errorf("%s: %+v, want %d", name, a, c.code)
-			}
+			h.refused(t, name, func() {
+				if a := s.line(c.line); a.Error.Code != c.code {
+					t.Errorf("%s: %+v, want %d", name, a, c.code)
+				}
+			})
 		}
 		for _, id := range []string{"null", "1e308", `""`, "-0"} {
-			if a := s.line(`{"jsonrpc":"2.0","id":` + id + `,"method":"none"}`); a.Error.Code != -32601 || string(a.ID) != id {
-				t.Errorf("id %s: %+v", id, a)
-			}
+			h.refused(t, "id "+id, func() {
+				if a := s.line(`{"jsonrpc":"2.0","id":` + id + `,"method":"none"}`); a.Error.Code != -32601 || string(a.ID) != id {
+					t.Errorf("id %s: %+v", id, a)
+				}
+			})
 		}
+		h.leaves(t, "a batch of four, a notification and a notification of nothing", 5, func() { // each is asked by itself, also what is not answered
+			one := `{"jsonrpc":"2.0","id":1,"method":"none"},`
+			if _, err := fmt.Fprintf(s.conn, `{"jsonrpc":"2.0",%s}`+"\n"+`[%s1]`+"\n", strings.Replace(start, id, absentID, 1), one+one+one); err != nil {
+				t.Fatal(err)
+			}
+		})
 	})
 }
 
@@ -257,30 +275,34 @@ func TestNineMegabytesOfNothing(t *testing.T) {
 	fits := "[" + strings.Repeat("{},", 1<<20/3-100) + "{}]"
 	for name, attack := range map[string]func(t *testing.T, h *house, id, body string){
 		"HTTP": func(t *testing.T, h *house, id, body string) {
-			got := h.send(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: `{"prompt":"x","parts":` + body + `}`, header: http.Header{"Expect": {"100-continue"}}})
+			got := h.denied(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: `{"prompt":"x","parts":` + body + `}`, header: http.Header{"Expect": {"100-continue"}}})
 			if got.status != 413 && got.status != 400 {
 				t.Errorf("%d %s", got.status, got.body)
 			}
-			h.logged(t, got)
 		},
 		"JSON-RPC": func(t *testing.T, h *house, id, body string) {
-			if a := h.speakAs(t, "ada").line(`{"jsonrpc":"2.0","id":1,"method":"turn.start","params":{"threadId":"` + id + `","input":` + body + `}}`); a.Error.Code == 0 {
-				t.Errorf("%+v", a)
-			}
+			s := h.speakAs(t, "ada")
+			h.refused(t, "JSON-RPC", func() {
+				if a := s.line(`{"jsonrpc":"2.0","id":1,"method":"turn.start","params":{"threadId":"` + id + `","input":` + body + `}}`); a.Error.Code == 0 {
+					t.Errorf("%+v", a)
+				}
+			})
 		},
 		"WebSocket": func(t *testing.T, h *house, id, body string) {
 			v, _ := h.viewAs(t, "ada", "?sessionId="+id)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if err := v.ws.Write(ctx, websocket.MessageText, []byte(`{"type":"commands","commands":`+body+`}`)); err != nil {
-				t.Fatal(err)
-			}
-			if f, err := v.next(); err != nil || f.Code != "too_large" {
-				t.Errorf("%+v, %v", f, err)
-			}
+			h.refused(t, "WebSocket", func() {
+				if err := v.ws.Write(ctx, websocket.MessageText, []byte(`{"type":"commands","commands":`+body+`}`)); err != nil {
+					t.Fatal(err)
+				}
+				if f, err := v.next(); err != nil || f.Code != "too_large" {
+					t.Errorf("%+v, %v", f, err)
+				}
+			})
 		},
 		"import": func(t *testing.T, h *house, _, body string) {
-			got := h.send(t, ask{as: "owner", method: "POST", path: "/sessions/import", body: body, header: http.Header{"Content-Type": {"application/jsonl"}}})
+			got := h.denied(t, ask{as: "owner", method: "POST", path: "/sessions/import", body: body, header: http.Header{"Content-Type": {"application/jsonl"}}})
 			if got.status != 413 && got.status != 400 {
 				t.Errorf("%d %s", got.status, got.body)
 			}

@@ -95,13 +95,14 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if err != nil {
 		return err
 	}
-	audit, err := s.logTo(filepath.Join(dir, "audit.log"))
+	decisions, err := s.logTo(filepath.Join(dir, "audit.log"))
 	if err != nil {
 		return err
 	}
+	audit := gateway.AuditTo(decisions)
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
-	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, Audit: gateway.AuditTo(audit), BehindProxy: *d.proxy})
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(audit), Roots: s.roots, Quotas: d.quotas(), Shared: s.nodes.Node != nil})
+	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, Audit: audit, BehindProxy: *d.proxy})
+	gate := gateway.New(s.k, &gateway.Options{Audit: audit, Roots: s.roots, Quotas: d.quotas(), Shared: s.nodes.Node != nil})
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}

@@ -106,6 +106,7 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		rw.Header().Set("Retry-After", "1")
 		rw.Header().Set("Connection", "close") // it wanted one that it cannot have
+		l.k.Refused(r.Context(), harness.Refusal{Code: harness.AsError(err).Code, Text: harness.ClientText(err)})
 		http.Error(rw, harness.ClientText(err), http.StatusTooManyRequests)
 		return
 	}

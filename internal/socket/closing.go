@@ -43,6 +43,12 @@ func (e *CloseError) Error() string {
 	return fmt.Sprintf("socket: closed by %s: %d %s", who, e.Code, e.Reason)
 }
 
+// Broken reports whether this side ended the connection because what the peer
+// sent is no WebSocket, or too much.
+func (e *CloseError) Broken() bool {
+	return e.Local && (e.Code == codeProtocol || e.Code == codeText || e.Code == codeTooBig)
+}
+
 func failure(code uint16, reason string) *CloseError {
 	return &CloseError{Code: code, Reason: reason, Local: true}
 }

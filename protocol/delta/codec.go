@@ -32,6 +32,7 @@ const (
 // hub fills in the actor.
 type request struct {
 	ID      string            // commandId, or ""
+	Kind    string            // in S1's words
 	Session harness.SessionID // the session that a resume names, or ""
 	Cmd     harness.Command
 }
@@ -93,6 +94,7 @@ func decodeCommand(path string, raw json.RawMessage) (request, error) {
 	r := request{ID: f.commandID()}
 	kind := f.text("type")
 	if read, ok := commands[kind]; ok {
+		r.Kind = kind
 		read(f, &r)
 	} else {
 		f.fail("type", harness.ErrInvalid, "unknown command %s", quoted(kind))

@@ -47,7 +47,7 @@ func TestEveryCommandIsUnderstood(t *testing.T) {
 		{"rewind", `,"messageId":"itm_1","dryRun":true`, request{Cmd: harness.Rewind{Message: "itm_1", DryRun: true}}},
 		{"rewind", `,"messageId":"itm_1","dryRun":false,"force":true,"commandId":"k"`, request{ID: "k", Cmd: harness.Rewind{Message: "itm_1", Force: true, ClientKey: "k"}}},
 	} {
-		tried[c.kind] = true
+		tried[c.kind], c.want.Kind = true, c.kind
 		got, err := decode(batch(fmt.Sprintf(`{"type":%q%s}`, c.kind, c.rest)))
 		if err != nil || !reflect.DeepEqual(got, []request{c.want}) {
 			t.Errorf("%s%s: got %+v, %v\n want %+v", c.kind, c.rest, got, err, c.want)

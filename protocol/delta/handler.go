@@ -48,6 +48,7 @@ func (h *Hub) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Retry-After", "1")
 			rw.Header().Set("Connection", "close") // it wanted one that it cannot have
 		}
+		h.refused(r.Context(), "websocket", err)
 		http.Error(rw, harness.ClientText(err), status)
 		return
 	}
@@ -185,8 +186,11 @@ func (h *Hub) Opened(c *socket.Conn) {
 }
 
 // Closed is its last.
-func (h *Hub) Closed(c *socket.Conn, _ error) {
+func (h *Hub) Closed(c *socket.Conn, err error) {
 	w := c.Tag().(*watcher)
+	if e, ok := errors.AsType[*socket.CloseError](err); ok && e.Broken() {
+		h.refused(h.asked(h.ctx, w), "websocket frame", fmt.Errorf("%d %s: %w", e.Code, e.Reason, harness.ErrInvalid))
+	}
 	h.mu.Lock()
 	delete(h.beats, w)
 	h.mu.Unlock()
@@ -231,7 +235,8 @@ func (h *Hub) Refused(c *socket.Conn, f socket.Refusal) {
 	default:
 		err = fmt.Errorf("a message of %d bytes is over the limit of %d: %w", f.Size, maxFrame, harness.ErrTooLarge)
 	}
-	h.tell(c.Tag().(*watcher), appendError(nil, "", err))
+	w := c.Tag().(*watcher)
+	h.refuse(h.asked(h.ctx, w), w, "websocket message", "", err)
 }
 
 // Message carries out the commands of one message, in order.
@@ -243,14 +248,15 @@ func (h *Hub) Message(c *socket.Conn, text []byte) {
 		if r, ok := errors.AsType[*refusal](err); ok {
 			id = r.ID
 		}
-		h.tell(w, appendError(nil, id, err))
+		h.refuse(h.asked(h.ctx, w), w, "websocket message", id, err)
 		return
 	}
 	for _, q := range requests {
-		receipt, err := h.do(w, q)
+		ctx := h.asked(h.ctx, w)
+		receipt, err := h.do(ctx, w, q)
 		switch {
 		case err != nil:
-			h.tell(w, appendError(nil, q.ID, err))
+			h.refuse(ctx, w, "websocket "+q.Kind, q.ID, err)
 		case q.ID != "":
 			h.tell(w, appendAck(nil, q.ID, receipt.Seq))
 		}
@@ -266,12 +272,9 @@ func (h *Hub) tell(w *watcher, payload []byte) {
 
 // do carries out one command. The first command of a session that does not
 // exist yet makes it; a resume of another session takes the client there.
-func (h *Hub) do(w *watcher, q request) (harness.Receipt, error) {
-	ctx, cancel := context.WithTimeout(h.ctx, doFor)
+func (h *Hub) do(ctx context.Context, w *watcher, q request) (harness.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, doFor)
 	defer cancel()
-	if w.who != nil {
-		ctx = harness.WithSharedCaller(ctx, w.who)
-	}
 	r := w.room.Load()
 	if r == nil {
 		return harness.Receipt{}, harness.ErrUnavailable

@@ -63,13 +63,14 @@ type Options struct {
 // Hub holds every client of this protocol: rooms of watchers, one room per
 // session. It is an http.Handler for GET /ws.
 type Hub struct {
-	k    sessions
-	gate gate // nil: everybody may everything
-	opts Options
-	log  *slog.Logger
-	srv  *socket.Server
-	ctx  context.Context // ends with Shutdown
-	stop context.CancelFunc
+	k       sessions
+	gate    gate    // nil: everybody may everything
+	witness witness // nil: nobody wants to know
+	opts    Options
+	log     *slog.Logger
+	srv     *socket.Server
+	ctx     context.Context // ends with Shutdown
+	stop    context.CancelFunc
 
 	mu    sync.Mutex // guards rooms and beats; nothing is waited for under it, so it may be taken under a room's
 	rooms map[harness.SessionID]*room
@@ -109,6 +110,7 @@ func New(k sessions, opts *Options) (*Hub, error) {
 	}
 	h.srv = srv
 	h.gate, _ = k.(gate)
+	h.witness, _ = k.(witness)
 	h.ctx, h.stop = context.WithCancel(harness.AsServer(context.Background()))
 	k.OnWake(h.woke)
 	k.OnShow(h.showed)

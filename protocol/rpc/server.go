@@ -40,6 +40,14 @@ type Options struct {
 	Linger time.Duration
 }
 
+// witness is a server that takes down what clients are refused.
+type witness interface {
+	// Asked is ctx of one thing that a client asks: whatever is refused of it
+	// is taken down once.
+	Asked(ctx context.Context) context.Context
+	Refused(ctx context.Context, f harness.Refusal)
+}
+
 // conn is one client. One goroutine reads its requests and carries them out,
 // one for each thread tells what happens there, one writes.
 type conn struct {
@@ -99,6 +107,7 @@ func (c *conn) read(ctx context.Context, r io.Reader) error {
 		var err error
 		line, long, err = readLine(lines, line[:0])
 		if long {
+			c.refused(c.asked(ctx), "line", tooLong)
 			out = append(appendAnswer(out[:0], nil, nil, tooLong), '\n')
 			c.out.send(ctx, out)
 		} else if text := trim(line); len(text) > 0 {
@@ -175,7 +184,9 @@ func (c *conn) handle(ctx context.Context, line, out []byte) []byte {
 
 // answer carries out a request and appends its answer, if it gets one.
 func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) []byte {
+	ctx = c.asked(ctx)
 	if call.refusal != nil {
+		c.refused(ctx, "request", call.refusal)
 		return appendAnswer(out, call.id, nil, call.refusal)
 	}
 	result, err := c.call(ctx, x, call.request)
@@ -184,6 +195,7 @@ func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) [
 		if e.Code == codeInternal {
 			c.log.Error("request failed", "method", call.method, "err", err)
 		}
+		c.refused(ctx, clip(call.method), e)
 		if call.id == nil {
 			return out
 		}
@@ -193,4 +205,23 @@ func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) [
 		return out
 	}
 	return appendAnswer(out, call.id, result, nil)
+}
+
+// asked is ctx of one call.
+func (c *conn) asked(ctx context.Context) context.Context {
+	if k, ok := c.k.(witness); ok {
+		return k.Asked(ctx)
+	}
+	return ctx
+}
+
+// refused has a refusal taken down before the client hears of it.
+func (c *conn) refused(ctx context.Context, what string, e *rpcError) {
+	if k, ok := c.k.(witness); ok {
+		f := harness.Refusal{What: "jsonrpc " + what, Text: e.Message}
+		if e.Data != nil {
+			f.Code = e.Data.Code
+		}
+		k.Refused(ctx, f)
+	}
 }

@@ -1,0 +1,10 @@
+package harness
+
+// Refusal is what a client was told in place of what it asked for, as a
+// protocol tells a server that keeps an audit.
+type Refusal struct {
+	Session SessionID // it was about; empty: none, or none that is known
+	What    string    // was asked, in the protocol's words: "websocket submit"
+	Code    string    // stable, for machines
+	Text    string    // as the client was told
+}
