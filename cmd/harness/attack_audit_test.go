@@ -28,6 +28,21 @@ func (h *house) audited(t testing.TB) int {
 	return len(h.audit(t))
 }
 
+// refusals are the lines of an audit of something that was refused.
+func refusals(t testing.TB, dir string) (all []string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "audit.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if !strings.Contains(line, `"result":"ok"`) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
 // refused makes an attack that the server refuses: it leaves exactly one line in
 // the audit, which says who was refused what and why. Every row of the list of
 // attacks goes through this, harmless, or both.
@@ -49,8 +64,10 @@ func (h *house) leaves(t testing.TB, what string, lines int, attack func()) {
 	before := h.audited(t)
 	attack()
 	all := h.audit(t)
-	for end := time.Now().Add(patience); len(all) < before+lines && time.Now().Before(end); { // what ends a connection is told first
-		all = h.audit(t)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); len(all) < before+lines && time.Now().Before(end); all = h.audit(t) { // an end of a connection is told before its line is written
+		<-tick.C
 	}
 	if n := len(all) - before; n != lines {
 		t.Errorf("%.200s: %d lines in the audit, want %d:\n%s", what, n, lines, bytes.Join(all[before:], nil))

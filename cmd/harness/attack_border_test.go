@@ -139,9 +139,11 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 			}
 			h.settled(t)
 			h.unchanged(t, func() {
-				if got := b.send(t, b.limit+1); got != b.over {
-					t.Errorf("%d: %s, want %s", b.limit+1, got, b.over)
-				}
+				h.refused(t, b.what, func() {
+					if got := b.send(t, b.limit+1); got != b.over {
+						t.Errorf("%d: %s, want %s", b.limit+1, got, b.over)
+					}
+				})
 			})
 		})
 	}

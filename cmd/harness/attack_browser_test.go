@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -203,6 +205,21 @@ const knock = `(async (base) => {
   return JSON.stringify(out);
 })`
 
+// counted is how many lines of a log match.
+func (h *house) counted(t testing.TB, log string, like *regexp.Regexp) (n int) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(h.dir, log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		if like.Match(line) {
+			n++
+		}
+	}
+	return n
+}
+
 // TestPagesOfOtherOriginsCannotUseABrowserThatIsLoggedIn: a real Chromium logs
 // in, then visits pages of another port, another site, and of the server itself
 // under another's name (DNS rebinding).
@@ -255,9 +272,12 @@ func TestPagesOfOtherOriginsCannotUseABrowserThatIsLoggedIn(t *testing.T) {
 	if got := c.at(h.http+"/", `fetch("/whoami").then(r => r.text())`); !strings.Contains(got, `"admin"`) {
 		t.Errorf("another page logged the visitor out: %s", got)
 	}
-	if len(h.lines(t, "access.log", `"origin":"http://evil.example:`)) == 0 {
-		t.Error("the access log does not say who tried")
+	if len(h.lines(t, "audit.log", `"detail":"origin http://evil.example:`)) == 0 || len(h.lines(t, "access.log", `"origin":"http://evil.example:`)) == 0 {
+		t.Error("the logs do not say who tried")
 	}
+	until(t, "a line in the audit for each request that was refused", func() bool {
+		return h.counted(t, "access.log", regexp.MustCompile(`"status":4(0[0-8]|[1-9])`)) == h.counted(t, "audit.log", regexp.MustCompile(`"remote":"127`))
+	})
 	// Attack 55: the login page takes no server from its address.
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the login page went to another server") }))
 	defer other.Close()

@@ -85,6 +85,7 @@ func TestAHundredThousandFailuresChangeNothing(t *testing.T) {
 		attacking.Wait()
 		over.Store(true)
 		asking.Wait()
+		h.bounded(t, "audit.log", `"remote":"`+from.LocalAddr.(*net.TCPAddr).IP.String()+`:`, time.Since(began))
 		right := strings.Replace(wrong, gateway.TokenPrefix+strings.Repeat("w", 43), h.tokens["ada"], 1)
 		if got := h.hammer(t, from, right, 1); got["200"] != 1 {
 			t.Errorf("the right token from the address that failed: %v", got)
@@ -117,44 +118,46 @@ func TestWhoSendsSlowlyIsCutOff(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	var slow sync.WaitGroup
-	for range 100 {
-		c, err := h.stranger().Dial("tcp", h.host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slow.Go(func() {
-			defer c.Close()
-			began := time.Now()
-			c.SetDeadline(began.Add(patience))
-			gone := make(chan struct{})
-			go func() {
-				defer close(gone)
-				io.Copy(io.Discard, c)
-			}()
-			io.WriteString(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: ")
-			drip := time.NewTicker(200 * time.Millisecond)
-			defer drip.Stop()
-			for {
-				select {
-				case <-drip.C:
-					io.WriteString(c, "x") // it does not help
-				case <-gone:
-					if d := time.Since(began); d > gateway.HeaderFor+10*time.Second {
-						t.Errorf("cut off after %s", d)
-					}
-					return
-				}
+	h.leaves(t, "heads that never end", 100, func() {
+		for range 100 {
+			c, err := h.stranger().Dial("tcp", h.host)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
-	for range 20 {
-		began := time.Now()
-		h.must(t, ask{as: "ada", method: "GET", path: "/sessions"})
-		if d := time.Since(began); d > 5*time.Second {
-			t.Errorf("meanwhile a request took %s", d)
+			slow.Go(func() {
+				defer c.Close()
+				began := time.Now()
+				c.SetDeadline(began.Add(patience))
+				gone := make(chan struct{})
+				go func() {
+					defer close(gone)
+					io.Copy(io.Discard, c)
+				}()
+				io.WriteString(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: ")
+				drip := time.NewTicker(200 * time.Millisecond)
+				defer drip.Stop()
+				for {
+					select {
+					case <-drip.C:
+						io.WriteString(c, "x") // it does not help
+					case <-gone:
+						if d := time.Since(began); d > gateway.HeaderFor+10*time.Second {
+							t.Errorf("cut off after %s", d)
+						}
+						return
+					}
+				}
+			})
 		}
-	}
-	slow.Wait()
+		for range 20 {
+			began := time.Now()
+			h.must(t, ask{as: "ada", method: "GET", path: "/sessions"})
+			if d := time.Since(began); d > 5*time.Second {
+				t.Errorf("meanwhile a request took %s", d)
+			}
+		}
+		slow.Wait()
+	})
 }
 
 // TestAClientThatOnlyTalksHurtsOnlyItself is attack 38, in the small: one that
@@ -189,6 +192,9 @@ func TestAClientThatOnlyTalksHurtsOnlyItself(t *testing.T) {
 	}
 	over.Store(true)
 	flooding.Wait()
+	if n := h.audited(t); n > 1100 { // who is told to wait is refused; that a turn does not run is not
+		t.Errorf("the audit has %d lines", n)
+	}
 	if after := h.resident(t); after > before+64<<20 {
 		t.Errorf("the flood grew the server from %d to %d MB", before>>20, after>>20)
 	}

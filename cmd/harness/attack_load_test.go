@@ -55,6 +55,9 @@ func TestAFloodHurtsOnlyItsSender(t *testing.T) {
 	loud := latencies(commands, ask)
 	close(over)
 	attacking.Wait()
+	if n := h.audited(t); n > 1100 {
+		t.Errorf("the audit has %d lines", n)
+	}
 	after := h.resident(t)
 	t.Logf("bob's p50 and p99: quiet %s and %s, in the flood %s and %s; %d commands sent, %d connections let in and %d refused; from %d to %d MB",
 		quiet(50), quiet(99), loud(50), loud(99), flood.sent.Load(), flood.in.Load(), flood.out.Load(), before>>20, after>>20)
@@ -166,43 +169,45 @@ func TestASlowBodyIsCutOff(t *testing.T) {
 	id := h.session(t, "ada", "")
 	h.unchanged(t, func() {
 		var slow sync.WaitGroup
-		for range 50 {
-			c, err := h.stranger().Dial("tcp", h.host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			slow.Go(func() {
-				defer c.Close()
-				began := time.Now()
-				c.SetDeadline(began.Add(gateway.BodyFor + patience))
-				gone := make(chan struct{})
-				go func() {
-					defer close(gone)
-					io.Copy(io.Discard, c)
-				}()
-				fmt.Fprintf(c, "POST /chat/sessions/%s/turns HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{\"prompt\":\"", id, h.host, h.tokens["ada"])
-				drip := time.NewTicker(200 * time.Millisecond)
-				defer drip.Stop()
-				for {
-					select {
-					case <-drip.C:
-						io.WriteString(c, "x") // it does not help
-					case <-gone:
-						if d := time.Since(began); d < gateway.BodyFor-time.Second || d > gateway.BodyFor+10*time.Second {
-							t.Errorf("cut off after %s", d)
-						}
-						return
-					}
+		h.leaves(t, "bodies that never end", 50, func() {
+			for range 50 {
+				c, err := h.stranger().Dial("tcp", h.host)
+				if err != nil {
+					t.Fatal(err)
 				}
-			})
-		}
-		for range 20 {
-			began := time.Now()
-			h.must(t, ask{as: "bob", method: "GET", path: "/sessions"})
-			if d := time.Since(began); d > 5*time.Second {
-				t.Errorf("meanwhile a request took %s", d)
+				slow.Go(func() {
+					defer c.Close()
+					began := time.Now()
+					c.SetDeadline(began.Add(gateway.BodyFor + patience))
+					gone := make(chan struct{})
+					go func() {
+						defer close(gone)
+						io.Copy(io.Discard, c)
+					}()
+					fmt.Fprintf(c, "POST /chat/sessions/%s/turns HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{\"prompt\":\"", id, h.host, h.tokens["ada"])
+					drip := time.NewTicker(200 * time.Millisecond)
+					defer drip.Stop()
+					for {
+						select {
+						case <-drip.C:
+							io.WriteString(c, "x") // it does not help
+						case <-gone:
+							if d := time.Since(began); d < gateway.BodyFor-time.Second || d > gateway.BodyFor+10*time.Second {
+								t.Errorf("cut off after %s", d)
+							}
+							return
+						}
+					}
+				})
 			}
-		}
-		slow.Wait()
+			for range 20 {
+				began := time.Now()
+				h.must(t, ask{as: "bob", method: "GET", path: "/sessions"})
+				if d := time.Since(began); d > 5*time.Second {
+					t.Errorf("meanwhile a request took %s", d)
+				}
+			}
+			slow.Wait()
+		})
 	})
 }

@@ -22,16 +22,19 @@ func TestALogLineCannotBeForged(t *testing.T) {
 	h := newHouse(t)
 	forged := "\r\n" + `{"level":"INFO","msg":"request","status":200,"caller":"forged"}`
 	id := h.session(t, "ada", "hello"+forged)
-	h.send(t, ask{as: "ada", method: "GET", path: "/x%0d%0a%1b%5b2J%e2%80%ae/forged"})
+	h.denied(t, ask{as: "ada", method: "GET", path: "/x%0d%0a%1b%5b2J%e2%80%ae/forged"})
 	h.must(t, ask{as: "ada", method: "PATCH", path: "/sessions/" + id, body: fmt.Sprintf(`{"title":%q}`, "t"+forged)})
-	h.send(t, ask{as: "bob", method: "POST", path: "/approvals/apr_" + id + ".1%0aforged", body: `{"decision":"allow"}`})
+	h.denied(t, ask{as: "bob", method: "POST", path: "/approvals/apr_" + id + ".1%0aforged", body: `{"decision":"allow"}`})
+	h.declines(t, h.speakAs(t, "ada"), "x"+strings.ReplaceAll(forged, `"`, ""), "{}")
 	c, err := h.stranger().Dial("tcp", h.host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "GET /y HTTP/1.1\r\nHost: %s\r\nUser-Agent: forged \xc2\x9b2J \xe2\x80\xae\r\nConnection: close\r\n\r\n", h.host)
-	io.Copy(io.Discard, c)
+	h.refused(t, "/y", func() {
+		fmt.Fprintf(c, "GET /y HTTP/1.1\r\nHost: %s\r\nUser-Agent: forged \xc2\x9b2J \xe2\x80\xae\r\nConnection: close\r\n\r\n", h.host)
+		io.Copy(io.Discard, c)
+	})
 	if len(h.lines(t, "access.log", `"path":"/y"`)) != 1 {
 		t.Error("the access log lacks a request")
 	}
@@ -210,9 +213,11 @@ func TestAuthOffIsSaidLoudlyAndOnlyForThisMachine(t *testing.T) {
 		"a token in a query":  {ask{method: "GET", path: "/sessions?token=x"}, 401},
 		"anybody is an admin": {ask{method: "GET", path: "/sessions"}, 200},
 	} {
-		if got := h.send(t, q.q); got.status != q.want {
-			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, q.want)
-		}
+		h.leaves(t, name, q.want/400, func() { // one if it is refused
+			if got := h.send(t, q.q); got.status != q.want {
+				t.Errorf("%s: %d %s, want %d", name, got.status, got.body, q.want)
+			}
+		})
 	}
 	if o := invoke(t, "doctor", "--data", h.dir); o.code != 1 || !strings.Contains(o.stdout, "authentication is off") {
 		t.Errorf("doctor: exit code %d\n%s", o.code, o.stdout)

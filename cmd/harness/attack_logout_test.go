@@ -104,7 +104,7 @@ func TestLoggingOutClosesWhatTheBrowserHasOpen(t *testing.T) {
 	}
 	h.logged(t, got)
 	mine.ends(t)
-	if got := h.send(t, ask{method: "GET", path: "/sessions", header: mine.cookie}); got.status != 401 {
+	if got := h.denied(t, ask{method: "GET", path: "/sessions", header: mine.cookie}); got.status != 401 {
 		t.Errorf("the cookie still works: %d", got.status)
 	}
 	if got := h.send(t, ask{method: "GET", path: "/sessions", header: other.cookie}); got.status != 200 {
@@ -114,7 +114,7 @@ func TestLoggingOutClosesWhatTheBrowserHasOpen(t *testing.T) {
 	token.stays(t)
 
 	// A page of another site cannot log anybody out.
-	if got := h.send(t, ask{method: "POST", path: "/logout", header: with(other.cookie, "Origin", "https://evil.example")}); got.status != 403 {
+	if got := h.denied(t, ask{method: "POST", path: "/logout", header: with(other.cookie, "Origin", "https://evil.example")}); got.status != 403 {
 		t.Errorf("logged out by another site: %d", got.status)
 	}
 	other.stays(t)

@@ -110,10 +110,10 @@ func TestARevokedTokenClosesWhatItHasOpened(t *testing.T) {
 	mustRun(t, "token", "rm", "--data", h.dir, "laptop")
 	mine.ends(t)
 	other.stays(t)
-	if got := h.send(t, ask{as: "laptop", method: "GET", path: "/sessions"}); got.status != 401 {
+	if got := h.denied(t, ask{as: "laptop", method: "GET", path: "/sessions"}); got.status != 401 {
 		t.Errorf("the token still works: %d", got.status)
 	}
-	if got := h.send(t, ask{method: "GET", path: "/sessions", header: cookie}); got.status != 401 {
+	if got := h.denied(t, ask{method: "GET", path: "/sessions", header: cookie}); got.status != 401 {
 		t.Errorf("the browser that logged in with it is still let in: %d", got.status)
 	}
 	h.must(t, ask{as: "phone", method: "GET", path: "/sessions"})
@@ -129,7 +129,7 @@ func TestATokenThatExpiresClosesWhatItHasOpened(t *testing.T) {
 	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("it took %s", d)
 	}
-	if got := h.send(t, ask{as: "brief", method: "GET", path: "/sessions"}); got.status != 401 {
+	if got := h.denied(t, ask{as: "brief", method: "GET", path: "/sessions"}); got.status != 401 {
 		t.Errorf("the token still works: %d", got.status)
 	}
 }
@@ -159,7 +159,7 @@ func TestTheRulesOfAUserAreTheSameOnEveryProtocol(t *testing.T) {
 			t.Errorf("rule.list as %s: %s", as, a.Result)
 		}
 	}
-	if a := h.speakAs(t, "bob").call("rule.revoke", fmt.Sprintf(`{"ruleId":%q}`, rule)); a.Error.Code != -32602 {
+	if a := h.declines(t, h.speakAs(t, "bob"), "rule.revoke", fmt.Sprintf(`{"ruleId":%q}`, rule)); a.Error.Code != -32602 {
 		t.Errorf("revoked by bob: %+v", a)
 	}
 	if a := h.speakAs(t, "ada").call("rule.revoke", fmt.Sprintf(`{"ruleId":%q}`, rule)); a.Error.Code != 0 {

@@ -130,6 +130,9 @@ func TestARepositorysProgramsNeverRunOutsideASandbox(t *testing.T) {
 			t.Errorf("rewound %+v", r)
 		}
 		caught(t)
+		if all := refusals(t, g.args[1]); len(all) > 0 { // nobody is refused anything: what is there is not run
+			t.Errorf("the audit has %q", all)
+		}
 	})
 	t.Run("a task's workspace", func(t *testing.T) {
 		tasks, err := task.Open(t.TempDir(), nil)

@@ -136,7 +136,8 @@ func TestAWorkspaceConfiguresNothing(t *testing.T) {
 			key := filepath.Join(t.TempDir(), "key")
 			write(t, key, modelKey)
 			s := &nativeServer{dir: c.dir, models: models}
-			cmd := invocation(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--engine", engine, "--model", "anthropic", "--key", "anthropic=file:"+key, "--model-url", "anthropic="+models.URL, "--cwd", c.dir)
+			data := t.TempDir()
+			cmd := invocation(t, "serve", "--addr", "127.0.0.1:0", "--data", data, "--engine", engine, "--model", "anthropic", "--key", "anthropic=file:"+key, "--model-url", "anthropic="+models.URL, "--cwd", c.dir)
 			cmd.Dir = c.dir // as one who works there starts it
 			s.process = launch(t, cmd)
 			events := s.say(t, s.chat(t, "normal"), "go", "deny")
@@ -152,6 +153,9 @@ func TestAWorkspaceConfiguresNothing(t *testing.T) {
 			}
 			if got := c.sprung(t); got != "" {
 				t.Errorf("the workspace had its way:\n%s", got)
+			}
+			if all := refusals(t, data); len(all) > 0 { // nobody is refused anything: what is there is not read
+				t.Errorf("the audit has %q", all)
 			}
 			if _, err := os.Stat(filepath.Join(c.dir, "ran.txt")); err == nil {
 				t.Error("a command that was denied was run")
