@@ -50,6 +50,10 @@ type share struct {
 	known     int // how many of the history's events the store already has under this id
 }
 
+// MaxGenerations bounds the sessions that one history can be of: each costs a
+// look into the store and a fold of what is before it.
+const MaxGenerations = 256
+
 // divide finds whose events are whose, oldest first.
 func divide(events []harness.Event) ([]*share, error) {
 	var logs []*share
@@ -63,6 +67,9 @@ func divide(events []harness.Event) ([]*share, error) {
 		}
 		if slices.ContainsFunc(logs, func(l *share) bool { return l.id == e.Session }) {
 			return nil, fmt.Errorf("event %d is again of %s: %w", e.Seq, e.Session, harness.ErrInvalid)
+		}
+		if len(logs) == MaxGenerations {
+			return nil, fmt.Errorf("its history is of more than %d sessions: %w", MaxGenerations, harness.ErrTooLarge)
 		}
 		l := &share{id: e.Session, base: i, end: i + 1}
 		if n := len(logs); n > 0 {

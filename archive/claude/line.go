@@ -28,12 +28,12 @@ type line struct {
 }
 
 type message struct {
-	ID      string  `json:"id"`
-	Role    string  `json:"role"`
-	Model   string  `json:"model"`
-	Stop    string  `json:"stop_reason"`
-	Content content `json:"content"`
-	Usage   *usage  `json:"usage"`
+	ID      string `json:"id"`
+	Role    string `json:"role"`
+	Model   string `json:"model"`
+	Stop    string `json:"stop_reason"`
+	Content blocks `json:"content"`
+	Usage   *usage `json:"usage"`
 }
 
 type usage struct {
@@ -43,31 +43,55 @@ type usage struct {
 	Cached  int64 `json:"cache_read_input_tokens"`
 }
 
-// content is a text, or blocks.
-type content []block
+// blocks is a text, or blocks.
+type blocks []block
 
 type block struct {
-	Type     string          `json:"type"`
-	Text     string          `json:"text"`
+	part
 	Thinking string          `json:"thinking"`
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
 	Input    json.RawMessage `json:"input"`
 	Call     string          `json:"tool_use_id"`
-	Content  content         `json:"content"`
+	Content  parts           `json:"content"` // of a result
 	IsError  bool            `json:"is_error"`
 }
 
-func (c *content) UnmarshalJSON(raw []byte) error {
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
-		return json.Unmarshal(raw, (*[]block)(c))
-	}
-	*c = content{{Type: "text"}}
-	return json.Unmarshal(raw, &(*c)[0].Text)
+// parts is a text, or parts. They are another kind than blocks so that nothing
+// here is deeper than it may be: each level is read again by the one above.
+type parts []part
+
+type part struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
-// text is what the blocks say, and which blocks say nothing that is text.
-func (c content) text() (said string, rest []string) {
+func (c *blocks) UnmarshalJSON(raw []byte) error {
+	if text, ok, err := onlyText(raw); ok {
+		*c = blocks{{part: part{"text", text}}}
+		return err
+	}
+	return json.Unmarshal(raw, (*[]block)(c))
+}
+
+func (c *parts) UnmarshalJSON(raw []byte) error {
+	if text, ok, err := onlyText(raw); ok {
+		*c = parts{{"text", text}}
+		return err
+	}
+	return json.Unmarshal(raw, (*[]part)(c))
+}
+
+// onlyText is content that is no list.
+func onlyText(raw []byte) (text string, ok bool, err error) {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
+		return "", false, nil
+	}
+	return text, true, json.Unmarshal(raw, &text)
+}
+
+// text is what the parts say, and which of them say nothing that is text.
+func (c parts) text() (said string, rest []string) {
 	var all []string
 	for _, b := range c {
 		if b.Type == "text" {
@@ -77,6 +101,15 @@ func (c content) text() (said string, rest []string) {
 		}
 	}
 	return strings.Join(all, "\n"), rest
+}
+
+// text is what the blocks say, and which of them say nothing that is text.
+func (c blocks) text() (said string, rest []string) {
+	all := make(parts, len(c))
+	for i, b := range c {
+		all[i] = b.part
+	}
+	return all.text()
 }
 
 // spoken reports whether a line is part of a conversation.

@@ -54,6 +54,7 @@ type reader struct {
 	log  *transcript.Log
 	all  []*line
 	used map[string]usage // of the turn, by message
+	sum  harness.Usage    // of all of them
 	stop string           // why the last message ended
 }
 
@@ -108,15 +109,13 @@ func (t *reader) answer(l *line) {
 		if t.used == nil {
 			t.used = map[string]usage{}
 		}
-		t.used[l.Message.ID] = *l.Message.Usage // every line of a message has all of it
-		var sum harness.Usage
-		for _, u := range t.used {
-			sum.InputTokens += u.In + u.Written
-			sum.OutputTokens += u.Out
-			sum.CachedTokens += u.Cached
-		}
-		sum.Model = l.Message.Model
-		t.log.Used(sum)
+		was, is := t.used[l.Message.ID], *l.Message.Usage // every line of a message has all of it
+		t.used[l.Message.ID] = is
+		t.sum.InputTokens += is.In + is.Written - was.In - was.Written
+		t.sum.OutputTokens += is.Out - was.Out
+		t.sum.CachedTokens += is.Cached - was.Cached
+		t.sum.Model = l.Message.Model
+		t.log.Used(t.sum)
 	}
 }
 
@@ -125,7 +124,7 @@ const interrupted = "[Request interrupted by user"
 
 // hear is a line of the user, which may be results.
 func (t *reader) hear(l *line) {
-	var said content
+	var said blocks
 	for _, b := range l.Message.Content {
 		if b.Type != "tool_result" {
 			said = append(said, b)
@@ -155,7 +154,7 @@ func (t *reader) hear(l *line) {
 	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<command-message>"), strings.HasPrefix(text, "<local-command-"):
 		t.log.Lose("command to the program")
 	case strings.HasPrefix(text, interrupted):
-		t.stop, t.used = "", nil
+		t.forget()
 		t.log.End(l.Time, harness.TurnCancelled, "user")
 	case text == "":
 	default:
@@ -172,8 +171,11 @@ func (t *reader) end() {
 		status, why = harness.TurnCancelled, transcript.NoEnd
 	}
 	t.log.End(time.Time{}, status, why)
-	t.stop, t.used = "", nil
+	t.forget()
 }
+
+// forget begins another turn.
+func (t *reader) forget() { t.stop, t.used, t.sum = "", nil, harness.Usage{} }
 
 // done reports whether the model has come to an end of its turn.
 func (t *reader) done() bool { return t.stop != "" && t.stop != "tool_use" }

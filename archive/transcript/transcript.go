@@ -23,6 +23,14 @@ const (
 	MaxInput  = 64 << 10
 )
 
+// Bounds of what a transcript can make its reader do, whoever wrote it: an
+// honest one is far from all of them. What is beyond is lost, and counted.
+const (
+	MaxOpen  = 1000 // calls of a turn that have no result yet
+	MaxKinds = 64   // kinds of what is lost; more are other
+	maxKind  = 64   // bytes of the name of one
+)
+
 // Redactor takes secrets out of texts.
 type Redactor interface {
 	String(s string) string  // values that are known, and what looks like one
@@ -58,7 +66,7 @@ type Log struct {
 	item  harness.ItemID
 	turns int
 	items int
-	said  string
+	said  []byte
 	calls []call // that are open
 	known map[harness.CallID]bool
 	used  *harness.Usage
@@ -108,7 +116,12 @@ func (l *Log) Open(at time.Time, o Origin) error {
 func (l *Log) Opened() bool { return l.id != "" }
 
 // Lose counts something that the session does not get.
-func (l *Log) Lose(kind string) { l.lost[kind]++ }
+func (l *Log) Lose(kind string) {
+	if len(kind) > maxKind || l.lost[kind] == 0 && len(l.lost) >= MaxKinds { // a transcript names kinds as it likes
+		kind = "other"
+	}
+	l.lost[kind]++
+}
 
 // add takes a fact without its secrets.
 func (l *Log) add(at time.Time, p harness.Payload) {

@@ -50,10 +50,10 @@ func (l *Log) Say(at time.Time, text string) {
 	}
 	l.within(at)
 	text = l.bounded("long text", text, MaxText)
-	if l.said != "" {
+	if len(l.said) > 0 {
 		text = "\n\n" + text
 	}
-	l.said += text
+	l.said = append(l.said, text...)
 	l.add(at, &harness.Token{ItemID: l.item, Text: text})
 }
 
@@ -73,6 +73,10 @@ func (l *Log) Call(at time.Time, id, name string, arguments json.RawMessage) {
 	c := call{harness.CallID(id), name, at}
 	if id == "" || len(id) > harness.MaxID || l.known[c.id] {
 		l.Lose("call without an id of its own")
+		return
+	}
+	if len(l.calls) >= MaxOpen {
+		l.Lose("call among too many")
 		return
 	}
 	l.known[c.id] = true
@@ -148,10 +152,10 @@ func (l *Log) Failed(at time.Time, message string) {
 
 // flush says the whole of the message that is open.
 func (l *Log) flush(at time.Time) {
-	if l.turn != "" && l.said != "" {
-		l.add(at, &harness.Response{ItemID: l.item, Text: l.said})
+	if l.turn != "" && len(l.said) > 0 {
+		l.add(at, &harness.Response{ItemID: l.item, Text: string(l.said)})
 	}
-	l.said = ""
+	l.said = l.said[:0]
 }
 
 // End ends the turn, if one is open: calls that nobody saw end were interrupted.

@@ -21,7 +21,7 @@ func sealed(lines ...string) string {
 	return text + fmt.Sprintf(`{"archive":1,"events":%d,"sha256":%q}`, len(lines), hex.EncodeToString(sum[:])) + "\n"
 }
 
-// imported is the request that takes an archive in.
+// importOf is the request that takes an archive in.
 func importOf(as, archive string) ask {
 	return ask{as: as, method: "POST", path: "/sessions/import", body: archive, header: http.Header{"Content-Type": {"application/jsonl"}}}
 }
@@ -108,5 +108,67 @@ func TestAnImportWithASecretIsRefused(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(h.dir, name)); err == nil && bytes.Contains(b, []byte("horse")) {
 			t.Errorf("%s has the secret", name)
 		}
+	}
+}
+
+// TestAHostileImportIsRefused is what there is of attack 51: nothing here unpacks
+// archives (TestNothingHereUnpacksArchives), but sessions and the transcripts of
+// other programs are taken in, and somebody else may have written them. One that
+// is too large, too deep, of too many, or that names what is no name of ours is
+// refused by that; no file is made but the server's own.
+func TestAHostileImportIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := func(id string) string { return lineOf(id, 1, "session_state", `{"status":"idle","user_id":"ada"}`) }
+	var generations []string
+	for i := range 257 {
+		generations = append(generations, lineOf(fmt.Sprintf("ses_g%d", i), i+1, "session_state", `{"status":"idle"}`))
+	}
+	spoke := func(id, content string) string {
+		return fmt.Sprintf(`{"type":"user","uuid":"1","parentUuid":null,"sessionId":%q,"version":"2","cwd":"/p","timestamp":"2026-01-02T03:04:05.678Z","message":{"role":"user","content":%s}}`+"\n", id, content)
+	}
+	meta := func(id string) string {
+		return fmt.Sprintf(`{"type":"session_meta","timestamp":"2026-01-02T03:04:05.678Z","payload":{"id":%q,"cwd":"/p"}}`+"\n", id)
+	}
+	around := filepath.Dir(h.dir)
+	before := tree(t, around)
+	h.unchanged(t, func() {
+		for name, c := range map[string]struct {
+			query, body string
+			status      int
+		}{
+			"a path for an id":             {"", sealed(first("../../x")), 400},
+			"an absolute path for an id":   {"", sealed(first("/etc/x")), 400},
+			"a link's way out":             {"", sealed(first("ses_a/../../x")), 400},
+			"NUL in an id":                 {"", sealed(first("ses_a\\u0000")), 400},
+			"an id of 129 characters":      {"", sealed(first("ses_" + strings.Repeat("a", 125))), 400},
+			"an id twice":                  {"", sealed(first("ses_a"), lineOf("ses_b", 2, "token", `{"text":"x"}`), lineOf("ses_a", 3, "token", `{"text":"x"}`)), 400},
+			"257 generations":              {"", sealed(generations...), 413},
+			"a number twice":               {"", sealed(first("ses_a"), first("ses_a")), 400},
+			"a number of the far end":      {"", sealed(first("ses_a"), lineOf("ses_a", 1<<53, "token", `{"text":"x"}`)), 400},
+			"no seal":                      {"", first("ses_a") + "\n", 400},
+			"a seal of another":            {"", strings.Replace(sealed(first("ses_a")), `"user_id":"ada"`, `"user_id":"bob"`, 1), 400},
+			"more behind the seal":         {"", sealed(first("ses_a")) + first("ses_a") + "\n", 400},
+			"a zip":                        {"", "PK\x03\x04\x14\x00../../evil.sh", 400},
+			"a tar that is compressed":     {"", "\x1f\x8b\x08\x00\x00\x00\x00\x00", 400},
+			"too large":                    {"", strings.Repeat(first("ses_a")+"\n", 64<<20/150), 413},
+			"a transcript too large":       {"?from=claude", strings.Repeat(spoke("s1", `"x"`), 64<<20/150), 413},
+			"a transcript with a path":     {"?from=claude", spoke("../../x", `"x"`), 400},
+			"a transcript's path to where": {"?from=codex", meta("..%2fx"), 400},
+			"a transcript of arrays":       {"?from=claude", strings.Repeat("[", 1<<20), 400},
+			"an array in a transcript":     {"?from=claude", spoke("s1", strings.Repeat("[", 11_000)+strings.Repeat("]", 11_000)), 400},
+			"a transcript of nobody":       {"?from=opencode", spoke("s1", `"x"`), 400},
+			"a directory for an archive":   {"?directory=/etc", sealed(first("ses_a")), 400},
+		} {
+			q := importOf("owner", c.body)
+			q.path += c.query
+			q.header = with(q.header, "Expect", "100-continue")
+			if got := h.denied(t, q); got.status != c.status {
+				t.Errorf("%s: %d %.300s, want %d", name, got.status, got.body, c.status)
+			}
+		}
+	})
+	if after := tree(t, around); after != before {
+		t.Errorf("files were\n%s and are\n%s", before, after)
 	}
 }

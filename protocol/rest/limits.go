@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"harness"
+	"harness/archive"
+	"harness/archive/transcript"
 )
 
 // maxImport is the default of [Options.MaxImport].
@@ -18,6 +20,8 @@ func Limits() []harness.Limit {
 		{Name: "bytes of a page of events", Value: harness.ByteSize(maxPageBytes), Reason: "it is made in memory", Answer: "a short page, and its cursor"},
 		{Name: "texts of a state", Value: harness.ByteSize(maxStateBytes), Reason: "it is made in memory", Answer: "fewer messages; the newest is there"},
 		{Name: "archive that is imported", Value: harness.ByteSize(maxImport), Reason: "it is held in memory until it is checked", Answer: "413"},
+		{Name: "sessions that an archive's history is of", Value: fmt.Sprint(archive.MaxGenerations), Reason: "each is looked for, and what is before it folded", Answer: "413"},
+		{Name: "line of a transcript that is imported", Value: harness.ByteSize(transcript.MaxLine), Reason: "the longest hold images", Answer: "400"},
 		{Name: "time to send an archive", Value: importFor.String(), Reason: "64 MiB over a slow line", Answer: "408 or the connection closes"},
 	}
 }

@@ -78,11 +78,15 @@ func readBody(w http.ResponseWriter, r *http.Request, plan *shape.Plan, into any
 // unread says why a body could not be read.
 func unread(err error, limit int64) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		p := *errBodyTooBig
-		p.Detail = fmt.Sprintf("the body has more than %d bytes", limit)
-		return &p
+		return tooBig(limit)
 	}
 	return badField("body", "it ended before its end")
+}
+
+func tooBig(limit int64) error {
+	p := *errBodyTooBig
+	p.Detail = fmt.Sprintf("the body has more than %d bytes", limit)
+	return &p
 }
 
 // mediaIs refuses a body of a type that is not among those wanted.

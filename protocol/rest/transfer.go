@@ -69,6 +69,9 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request, q *import
 	if s.opts.Import == nil {
 		return harness.ErrUnsupported
 	}
+	if r.ContentLength > s.opts.MaxImport {
+		return tooBig(s.opts.MaxImport) // before it is sent, if the client waits for that
+	}
 	ctx := r.Context()
 	select {
 	case s.importing <- struct{}{}:
