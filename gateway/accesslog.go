@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"bufio"
+	"cmp"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -41,7 +43,8 @@ func (l *line) WriteHeader(status int) {
 func (l *line) refused() {
 	r := Record{Caller: l.caller, Session: l.refusal.Session, Code: l.refusal.Code, Reason: l.refusal.Text}
 	if r.Code == "" { // whoever answers says no more
-		r.Code = strings.ToLower(strings.ReplaceAll(http.StatusText(l.status), " ", "_"))
+		r.Code = cmp.Or(strings.ToLower(strings.ReplaceAll(http.StatusText(l.status), " ", "_")), "refused")
+		r.Reason = fmt.Sprint("answered with ", l.status)
 	}
 	switch l.status {
 	case http.StatusMisdirectedRequest:

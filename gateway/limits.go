@@ -72,7 +72,9 @@ func Limits() []harness.Limit {
 		limit("login without use", loginIdle.String(), "a working day", "401"),
 		limit("login at all", loginFor.String(), "a week", "401"),
 		limit("owners remembered", fmt.Sprint(maxOwners), "one that was forgotten costs a look into the index", "none"),
-		limit("line of the access log", fmt.Sprint(maxField)+" characters a field", "a line is read by people", "the rest is cut"),
+		limit("refusals of a caller, or of a stranger's address, in the audit", rate(refusalBurst, refusalEvery), "a flood must not drive decisions out of the log", "none; its next line says how many were left out"),
+		limit("refusals of all strangers in the audit", rate(strangerLines, refusalEvery), "they have as many addresses as they like", "none; the next line says how many were left out"),
+		limit("line of the logs", fmt.Sprint(maxField)+" characters a field", "a line is read by people", "the rest is cut"),
 		limit("log files", fmt.Sprintf("%s, %d of them", size(maxLogFile), keepLogs+1), "a week of a busy server; the oldest goes", "none"),
 	}
 }

@@ -142,7 +142,8 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 // TestConnectionsAreBounded meets both bounds exactly.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
+	p := newPages()
+	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{Audit: p.Ledger})
 	srv := s.edge.Server(slog.New(slog.DiscardHandler))
 	state := srv.ConnState
 	open := func(from string) *conn {
@@ -181,6 +182,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	if !open("11.0.0.1:1").closed {
 		t.Error("one too many")
+	}
+	if all := p.turned(); len(all) != 3 || all[0].Remote != "1.2.3.4:6" || all[2].Remote != "11.0.0.1:1" {
+		t.Errorf("the audit has %+v", all)
 	}
 }
 
