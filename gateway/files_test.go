@@ -80,6 +80,23 @@ func TestAStaleDiscoveryIsIgnored(t *testing.T) {
 		if _, err := gateway.Discover(dir); !errors.Is(err, harness.ErrNotFound) {
 			t.Errorf("of a process that is gone: %v", err)
 		}
+		if runtime.GOOS == "linux" { // ended, and nobody has waited for it yet
+			zombie := exec.Command(os.Args[0], "-test.run=^$")
+			if err := zombie.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer zombie.Wait()
+			write(zombie.Process.Pid, 0o600)
+			for end := time.Now().Add(time.Minute); ; {
+				_, err := gateway.Discover(dir)
+				if errors.Is(err, harness.ErrNotFound) {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("of a process that nobody waits for: %v", err)
+				}
+			}
+		}
 		write(os.Getpid(), 0o666)
 		if _, err := gateway.Discover(dir); !errors.Is(err, harness.ErrInvalid) {
 			t.Errorf("that anybody could have written: %v", err)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -30,6 +32,23 @@ const (
 	sendFor    = 10 * time.Second
 )
 
+// refusedWith is what a server says that refuses a socket: a problem, or a line.
+func refusedWith(resp io.Reader) string {
+	r, err := http.ReadResponse(bufio.NewReader(io.LimitReader(resp, maxAnswer)), nil)
+	if err != nil {
+		return ""
+	}
+	defer r.Body.Close()
+	if strings.Contains(r.Header.Get("Content-Type"), "json") {
+		return problemIn(r.Body)
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<10))
+	if err != nil {
+		return ""
+	}
+	return clean(strings.TrimSpace(string(text)), 200)
+}
+
 // dialSock opens the socket of a session. It shows the newest messages; who
 // wants all of a long one asks for its export.
 func dialSock(ctx context.Context, at remote, id string) (*sock, error) {
@@ -41,9 +60,11 @@ func dialSock(ctx context.Context, at remote, id string) (*sock, error) {
 	if at.token != "" {
 		d.Header = ws.HandshakeHeaderHTTP{"Authorization": {"Bearer " + at.token}}
 	}
+	var why string
+	d.OnStatusError = func(_ int, _ []byte, resp io.Reader) { why = refusedWith(resp) }
 	conn, buffered, _, err := d.Dial(ctx, "ws"+strings.TrimPrefix(u.Scheme, "http")+"://"+u.Host+"/ws?window=64&sessionId="+url.QueryEscape(id))
 	if status, ok := errors.AsType[ws.StatusError](err); ok {
-		return nil, fmt.Errorf("session %s: %w", id, refusal(int(status), status.Error()))
+		return nil, fmt.Errorf("session %s: %w", id, refusal(int(status), status.Error(), why))
 	}
 	if err != nil {
 		return nil, err

@@ -113,18 +113,18 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 		{"batch of JSON-RPC", 256, func(t *testing.T, n int) string {
 			return h.batch(t, "["+strings.TrimSuffix(strings.Repeat(pause("")+",", n), ",")+"]")
 		}, "answered", "-32600"},
-		{"depth over HTTP", 64, func(_ *testing.T, n int) string {
-			return http(`{"prompt":"x","x":` + deep(n-1) + `}`)
-		}, "202", "400"},
+		{"depth over HTTP", 64, func(t *testing.T, n int) string {
+			return fmt.Sprint(h.send(t, ask{as: "ada", method: "POST", path: "/policy/test", body: `{"tool":"read","input":` + deep(n-1) + `}`}).status)
+		}, "200", "400"},
 		{"depth over WebSocket", 64, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":`+deep(n-1)+`,"commands":[{"type":"configure","commandId":"d","config":{"model":"m"}}]}`)
 		}, "ack", "error invalid"},
 		{"depth over JSON-RPC", 64, func(t *testing.T, n int) string {
 			return rpc(t, pause(`,"x":`+deep(n-2)))
 		}, "0", "-32700"},
-		{"keys over HTTP", 512, func(_ *testing.T, n int) string {
-			return http(`{"prompt":"x","x":{` + keyed(n) + `}}`)
-		}, "202", "400"},
+		{"keys over HTTP", 512, func(t *testing.T, n int) string {
+			return fmt.Sprint(h.send(t, ask{as: "ada", method: "POST", path: "/policy/test", body: `{"tool":"read","input":{` + keyed(n) + `}}`}).status)
+		}, "200", "400"},
 		{"keys over WebSocket", 512, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":{`+keyed(n)+`},"commands":[{"type":"configure","commandId":"k","config":{"model":"m"}}]}`)
 		}, "ack", "error invalid"},

@@ -188,7 +188,7 @@ func TestWhatAClientSaysOfItselfIsIgnored(t *testing.T) {
 	h.unchanged(t, func() {
 		for body, want := range map[string]int{
 			`{"user_id":"bob"}`:                           404,
-			`{"role":"admin","scopes":["admin"]}`:         403,
+			`{"role":"admin","scopes":["admin"]}`:         400, // there is no such field
 			`{"title":"x","permission_mode":"full_auto"}`: 403,
 		} {
 			as := "ada-viewer"

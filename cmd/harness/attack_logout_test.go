@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,4 +119,28 @@ func TestLoggingOutClosesWhatTheBrowserHasOpen(t *testing.T) {
 		t.Errorf("logged out by another site: %d", got.status)
 	}
 	other.stays(t)
+}
+
+// TestAPageThatIsNotThereIsAPage: who is logged in and looks for one is told so
+// in a page, with every header that a page of ours has; a program gets a problem.
+func TestAPageThatIsNotThereIsAPage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	cookie := h.browser(t, "ada")
+	for _, path := range []string{"/bogus", "/s", "/nothing/here", "/x/<script>alert(1)</script>"} {
+		got := h.attack(t, ask{method: "GET", path: path, header: with(cookie, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")})
+		if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") || !strings.Contains(got.body, "nothing at this address") || strings.Contains(got.body, "script") {
+			t.Errorf("%s: %d %v %s", path, got.status, got.header, got.body)
+		}
+		if got.header.Get("Content-Security-Policy") == "" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", path, got.header)
+		}
+		got = h.attack(t, ask{method: "GET", path: path, header: with(cookie, "Accept", "*/*")})
+		if got.status != 404 || !strings.Contains(got.body, `"no_such_path"`) {
+			t.Errorf("%s, to a program: %d %s", path, got.status, got.body)
+		}
+	}
+	if got := h.attack(t, ask{method: "GET", path: "/bogus", header: http.Header{"Accept": {"text/html"}}}); got.status != 401 || strings.Contains(got.body, "nothing at") {
+		t.Errorf("a stranger: %d %s", got.status, got.body)
+	}
 }

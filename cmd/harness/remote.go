@@ -81,15 +81,19 @@ func dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", host)
 }
 
-// refusal is a server's answer other than the one that was hoped for.
-func refusal(status int, text string) error {
+// refusal is a server's answer other than the one that was hoped for, with what
+// it says about itself, if anything.
+func refusal(status int, text, why string) error {
 	switch status {
 	case 401:
 		return harness.ErrUnauthenticated.Saying("the server was sent no token that it knows; set HARNESS_TOKEN, or HARNESS_TOKEN_FILE to the file token in its data directory")
 	case 403:
-		return fmt.Errorf("the server refuses: %w", harness.ErrForbidden)
+		return harness.ErrForbidden.Saying("the server refuses: " + cmp.Or(why, harness.ErrForbidden.Text))
 	case 404:
 		return harness.ErrNotFound
+	}
+	if why != "" && status >= 400 {
+		return fmt.Errorf("the server refuses: %s", why)
 	}
 	return fmt.Errorf("the server answered %s", text)
 }
@@ -112,13 +116,9 @@ func (r remote) send(ctx context.Context, method, path string, body, answer any)
 		return err
 	case a.code == http.StatusNoContent:
 		return nil
-	case a.code == http.StatusBadRequest || a.code == http.StatusConflict:
-		if why := a.problem(); why != "" {
-			return fmt.Errorf("the server refuses: %s", why)
-		}
 	}
 	if a.code != http.StatusOK && a.code != http.StatusCreated {
-		return refusal(a.code, a.status)
+		return refusal(a.code, a.status, a.problem())
 	}
 	return json.Unmarshal(a.text, answer)
 }
@@ -132,8 +132,13 @@ type verdict struct {
 
 // problem is what a refusal says about itself.
 func (a verdict) problem() string {
+	return problemIn(bytes.NewReader(a.text))
+}
+
+// problemIn is what a problem document says, in a line.
+func problemIn(r io.Reader) string {
 	var p struct{ Title, Detail string }
-	if json.Unmarshal(a.text, &p) != nil {
+	if json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&p) != nil {
 		return ""
 	}
 	return clean(cmp.Or(p.Detail, p.Title), 200)

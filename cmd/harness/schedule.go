@@ -166,7 +166,7 @@ func (r remote) tell(ctx context.Context, method, path string, body, answer any)
 		if why := a.problem(); why != "" && a.code != http.StatusUnauthorized {
 			return fmt.Errorf("the server says: %s", why)
 		}
-		return refusal(a.code, a.status)
+		return refusal(a.code, a.status, "")
 	case answer == nil:
 		return nil
 	}

@@ -262,7 +262,7 @@ func (s *surface) routes() {
 		s.edge.Handle(r, s.api)
 	}
 	s.edge.Handle(gateway.Route{Pattern: "GET /metrics", Needs: []gateway.Action{gateway.Inspect}}, s.meter)
-	s.edge.Handle(gateway.Route{Pattern: "/"}, s.api)
+	s.edge.Handle(gateway.Route{Pattern: "/"}, gateway.Lost(s.api))
 	s.edge.Handle(gateway.Route{Pattern: "GET /about"}, http.HandlerFunc(s.tellAbout))
 	for _, pattern := range append(console.Pages(), console.Files) {
 		s.edge.Handle(gateway.Route{Pattern: pattern}, s.page)

@@ -129,7 +129,9 @@ func listTokens(_ context.Context, p *program, args []string) error {
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tUSER\tROLE\tSCOPE\tMADE\tVALID UNTIL")
-	fmt.Fprintf(table, "owner\t\t%s\t\tin %s\tthe file is removed\n", harness.Admin, filepath.Join(*data, "token"))
+	if path := filepath.Join(*data, "token"); there(path) { // the first server makes it
+		fmt.Fprintf(table, "owner\t\t%s\t\tin %s\tthe file is removed\n", harness.Admin, path)
+	}
 	for _, t := range all {
 		until := "it is removed"
 		if t.Expires != nil {
@@ -138,6 +140,11 @@ func listTokens(_ context.Context, p *program, args []string) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.User, t.Role, clean(strings.Join(t.Scope, ","), maxScopeShown), t.Created.Local().Format(time.DateTime), until)
 	}
 	return table.Flush()
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func removeTokens(_ context.Context, p *program, args []string) error {

@@ -226,8 +226,8 @@ func (c *rpcConn) shake(host, token string) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		resp.Body.Close()
-		return refusal(resp.StatusCode, resp.Status)
+		defer resp.Body.Close()
+		return refusal(resp.StatusCode, resp.Status, problemIn(resp.Body))
 	}
 	c.r = r
 	return c.SetDeadline(time.Time{})

@@ -3,6 +3,7 @@ package shape
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,31 @@ import (
 //	words=a|b  one of these
 //
 // A text without "required" may be empty or left out; a pointer tells the two
-// apart. What the struct does not name is ignored.
+// apart. What the struct does not name is ignored, unless the plan is exact.
 type Plan struct {
 	fields []planned
+	exact  bool
+}
+
+// Exact is the plan for those who refuse what it does not name, at any depth: a
+// word that is misspelt must not count as left out.
+func (p *Plan) Exact() *Plan {
+	strict := &Plan{fields: slices.Clone(p.fields), exact: true}
+	for i, f := range strict.fields {
+		if f.nested != nil {
+			strict.fields[i].nested = f.nested.Exact()
+		}
+	}
+	return strict
+}
+
+// names are the fields, in a line.
+func (p *Plan) names() string {
+	var all []string
+	for i := range p.fields {
+		all = append(all, p.fields[i].name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Wrong is a value that breaks its plan.

@@ -51,10 +51,12 @@ func (p *Plan) Values(get func(name string) (string, bool), into any) *Wrong {
 func (p *Plan) object(path string, raw []byte, into reflect.Value) *Wrong {
 	given := make([][]byte, len(p.fields))
 	for key, value := range Members(raw) {
-		for i := range p.fields {
-			if p.fields[i].name == key {
-				given[i] = value
-			}
+		i := slices.IndexFunc(p.fields, func(f planned) bool { return f.name == key })
+		switch {
+		case i >= 0:
+			given[i] = value
+		case p.exact:
+			return &Wrong{path + clip(key), "there is no such field here; there are " + p.names()}
 		}
 	}
 	for i := range p.fields {
@@ -69,6 +71,15 @@ func (p *Plan) object(path string, raw []byte, into reflect.Value) *Wrong {
 		}
 	}
 	return nil
+}
+
+// clip is a client's word, as an error can carry it.
+func clip(s string) string {
+	const enough = 64
+	if len(s) <= enough {
+		return s
+	}
+	return strings.ToValidUTF8(s[:enough], "") + "…"
 }
 
 func (f *planned) missing(path string) *Wrong {

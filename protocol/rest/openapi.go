@@ -127,7 +127,7 @@ func (o *route) describe(set *shape.Set, schemas shape.Schema, refusal object) o
 	}
 	d := object{"operationId": o.id, "summary": o.summary, "parameters": params, "responses": answers}
 	if o.body != nil {
-		d["requestBody"] = object{"required": o.body.Needs(), "content": object{mediaJSON: object{"schema": schemas.Use(set.Taken(o.takes, o.body))}}}
+		d["requestBody"] = object{"description": "What is not described here is refused by its name.", "required": o.body.Needs(), "content": object{mediaJSON: object{"schema": schemas.Use(set.Taken(o.takes, o.body))}}}
 	} else if len(o.media) > 0 {
 		content := object{}
 		for _, m := range o.media {

@@ -268,13 +268,26 @@ func TestABadFieldIsNamed(t *testing.T) {
 	}
 }
 
-// What the description does not know of is ignored.
-func TestUnknownFieldsAreIgnored(t *testing.T) {
+// A field of a body that nobody knows is refused by its name, at any depth: a
+// budget that is misspelt must not count as none. What stands in a query is
+// ignored.
+func TestUnknownFieldsOfABodyAreRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "say hi")
 	var r row
-	s.must(201, &r, "POST", "/chat/sessions?colour=red", `{"title":"x","colour":{"deep":[1,null]}}`)
+	s.must(201, &r, "POST", "/chat/sessions?colour=red", `{"title":"x"}`)
 	if r.Title != "x" {
 		t.Errorf("%+v", r)
+	}
+	on := "/sessions/" + string(r.SessionID)
+	for _, c := range []struct{ method, path, body, field string }{
+		{"POST", "/chat/sessions", `{"title":"x","colour":{"deep":[1,null]}}`, "colour"},
+		{"POST", "/chat/sessions", `{"Title":"x"}`, "Title"},
+		{"POST", "/chat/sessions/" + string(r.SessionID) + "/turns", `{"prompt":"x","parts":[{"type":"text","text":"x","txt":1}]}`, "parts[0].txt"},
+		{"PATCH", on, `{"policy":{"health":{"total_token":1}}}`, "policy.health.total_token"},
+		{"POST", on + "/rewind", `{"message_id":"itm_1","dryRun":true}`, "dryRun"},
+		{"POST", "/approvals/apr_x.1", `{"decision":"allow","` + strings.Repeat("s", 100) + `":1}`, strings.Repeat("s", 64) + "…"},
+	} {
+		s.refused(400, "invalid", c.field, c.method, c.path, c.body)
 	}
 }

@@ -98,7 +98,7 @@ func raw[P, B any](method, path, id, summary string, answers []answer, call func
 	params := shape.PlanOf(reflect.TypeFor[P]())
 	o := route{method: method, path: path, id: id, summary: summary, params: params, answers: answers, refuses: refuses}
 	if reflect.TypeFor[B]().NumField() > 0 {
-		o.body, o.takes, o.media = shape.PlanOf(reflect.TypeFor[B]()), reflect.TypeFor[B](), []string{mediaJSON}
+		o.body, o.takes, o.media = shape.PlanOf(reflect.TypeFor[B]()).Exact(), reflect.TypeFor[B](), []string{mediaJSON}
 	}
 	o.serve = func(s *Server, w http.ResponseWriter, r *http.Request) error {
 		p, b := new(P), new(B)
