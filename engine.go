@@ -29,12 +29,17 @@ type Turn struct {
 	Directory string // the workspace
 	Ref       string // the engine's last checkpoint in this session; empty for none
 	Config    Config
-	Began     Seq // where in the log the turn begins
-	Attached  Seq // its run outlived the server: follow it, from its first frame; what was said up to here is in the log only
+	Began     Seq  // where in the log the turn begins
+	Attached  Seq  // its run outlived the server: follow it, from its first frame; what was said up to here is in the log only
+	Final     bool // no other attempt follows if this one fails, whatever its error wraps
 }
 
 // Host is a session as the engine that runs its turn sees it. Its methods may
-// be called concurrently, and return an error once the turn's context is done.
+// be called concurrently, and return an error once the context they are given is
+// done, or Run has returned. When a turn was told to end, its engine may still
+// say, with a context of its own, how what it began has ended: outcomes, usage,
+// hooks and the turn's summary are taken until the engine returns or is given
+// up; anything else is dropped, and nothing can be asked.
 type Host interface {
 	// Emit adds a fact to the log. It returns when the session has taken it,
 	// and blocks while the session is behind. Text goes to the turn's current
@@ -119,6 +124,10 @@ type Spawner interface {
 
 // ErrShutdown is the cause a turn's context ends with when the server stops.
 var ErrShutdown = &Error{"shutdown", "the server is shutting down"}
+
+// ErrHeld is the cause a turn's context ends with when the turn is to go on
+// later, with another attempt. With any other cause but [ErrShutdown] it is over.
+var ErrHeld = &Error{"held", "the turn goes on later"}
 
 // ErrRetry marks a failure that another attempt may not have.
 var ErrRetry = &Error{"retry", "temporary failure"}

@@ -67,9 +67,11 @@ type TurnStart struct {
 	Continues bool `json:"continues,omitempty"` // what was stopped on purpose: not another try
 }
 
-// TurnStartTools lists what the engine may call in this turn.
+// TurnStartTools lists what the engine may call in this turn, and as whom.
 type TurnStartTools struct {
-	Tools []ToolInfo `json:"tools"`
+	Tools          []ToolInfo `json:"tools"`
+	PermissionMode Mode       `json:"permission_mode,omitempty"`
+	Agent          string     `json:"agent_profile,omitempty"`
 }
 
 // ToolInfo describes a tool to a reader.

@@ -158,7 +158,7 @@ func (m *machine) beginCancel(now time.Time, actor, key string) harness.Seq {
 		return seq
 	}
 	m.cancelBy = now.Add(m.cancelGrace)
-	m.then(stop{t.ID})
+	m.then(stop{turn: t.ID})
 	return seq
 }
 

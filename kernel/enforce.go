@@ -153,7 +153,7 @@ func (m *machine) standStill(now time.Time) {
 	}
 	m.enqueue(now, words)
 	m.holding, m.cancelBy = true, now.Add(m.cancelGrace)
-	m.then(stop{t.ID})
+	m.then(stop{t.ID, true})
 }
 
 // heldCalls is why calls end that were open when a turn was held.

@@ -15,7 +15,8 @@ import (
 type host struct {
 	s      *session
 	turn   harness.TurnID
-	done   <-chan struct{} // the turn's context
+	done   <-chan struct{} // the run is over, or was given up
+	leave  func()          // says so
 	words  chan []harness.Word
 	config atomic.Pointer[harness.Config]
 	clean  *cleaner
@@ -179,7 +180,7 @@ func (h *host) Steering() <-chan []harness.Word { return h.words }
 
 func (h *host) Config() harness.Config { return *h.config.Load() }
 
-// send hands an input to the session, or gives up when the turn is over.
+// send hands an input to the session, or gives up when the run is over.
 func (h *host) send(ctx context.Context, to chan<- input, in input) error {
 	select {
 	case to <- in:

@@ -122,7 +122,10 @@ type (
 	// start runs an engine.
 	start struct{ turn harness.Turn }
 	// stop tells the engine to end the turn.
-	stop struct{ turn harness.TurnID }
+	stop struct {
+		turn harness.TurnID
+		held bool // it goes on later
+	}
 	// decide answers the engine's question.
 	decide struct {
 		to       ticket

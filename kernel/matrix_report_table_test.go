@@ -2,8 +2,8 @@ package kernel
 
 // reportTable is what becomes of every kind of report.
 const reportTable = `
-antahkarana: dropped | abandoned cancelling idle late
-antahkarana: taken antahkarana | live
+antahkarana: dropped | abandoned idle late
+antahkarana: taken antahkarana | cancelling live
 approval_applied: refused | abandoned cancelling idle late live
 approval_required: refused | abandoned cancelling idle late live
 artifact: dropped | abandoned cancelling idle late
@@ -17,8 +17,8 @@ context_warning: taken context_warning | live
 error: dropped | abandoned cancelling idle late
 error: taken error | live
 health_snapshot: refused | abandoned cancelling idle late live
-hook_event: dropped | abandoned cancelling idle late
-hook_event: taken hook_event | live
+hook_event: dropped | abandoned idle late
+hook_event: taken hook_event | cancelling live
 hook_event/cancel: refused | abandoned cancelling idle late live
 policy_decision: dropped | abandoned cancelling idle late
 policy_decision: taken policy_decision | live

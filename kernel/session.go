@@ -120,6 +120,7 @@ func (s *session) loop(ctx context.Context) {
 	for !s.m.dead {
 		if s.host != nil && s.m.engine == "" {
 			s.log.Error("engine did not stop; going on without it", "turn", s.host.turn)
+			s.host.leave()
 			s.host, s.stop = nil, nil
 		}
 		now := time.Now()
@@ -248,6 +249,7 @@ func (s *session) settle() {
 			}
 			if s.host != nil {
 				s.log.Error("engine did not stop", "turn", s.host.turn)
+				s.host.leave()
 				s.host = nil
 			}
 			continue
@@ -316,6 +318,9 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 			}
 		case stop:
 			if s.host != nil && s.host.turn == e.turn {
+				if e.held {
+					s.cause = harness.ErrHeld
+				}
 				s.stop()
 				s.hushed = true
 			}
@@ -351,7 +356,8 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 	engine, err := s.k.engine(s.m.state.Engine)
 	turn, cancel := context.WithCancelCause(ctx)
-	h := &host{s: s, turn: t.ID, done: turn.Done(), words: make(chan []harness.Word, 1)} // see host.say
+	over, leave := context.WithCancel(context.WithoutCancel(ctx))                                      // a turn that was told to end may say how it did
+	h := &host{s: s, turn: t.ID, done: over.Done(), leave: leave, words: make(chan []harness.Word, 1)} // see host.say
 	if read := s.m.state.Turn; t.Attached > 0 && read != nil {
 		h.clean = newCleaner(s.k.opts.Redact, read.Followed)
 	} else {
@@ -366,6 +372,7 @@ func (s *session) startTurn(ctx context.Context, t harness.Turn) {
 			err = run(turn, engine, t, h)
 		}
 		h.last()
+		leave()
 		e := ended{turn: t.ID, err: h.clean.err(err), retry: errors.Is(err, harness.ErrRetry), leave: errors.Is(context.Cause(turn), harness.ErrShutdown)}
 		select {
 		case s.returned <- e:

@@ -66,7 +66,7 @@ func (m *machine) turn() harness.Turn {
 	}
 	return harness.Turn{
 		Session: m.state.Session, ID: t.ID, Kind: m.state.Kind, Attempt: t.Attempt, Parts: t.Prompt.Parts, Fresh: t.Fresh,
-		Directory: m.state.Directory, Ref: ref, Config: m.state.Config, Began: t.Began,
+		Directory: m.state.Directory, Ref: ref, Config: m.state.Config, Began: t.Began, Final: t.Tries > m.state.Retries,
 	}
 }
 
@@ -78,7 +78,7 @@ func (m *machine) follow(now time.Time) {
 	m.then(start{t})
 	if m.state.Turn.Cancelling {
 		m.cancelBy = now.Add(m.cancelGrace)
-		m.then(stop{t.ID})
+		m.then(stop{turn: t.ID})
 	}
 }
 
@@ -92,7 +92,7 @@ func (m *machine) emit(now time.Time, in emitted) {
 	if !m.live(in.turn) {
 		return
 	}
-	if (m.state.Turn.Cancelling || m.holding) && !closes(in.payload) {
+	if (m.state.Turn.Cancelling || m.holding) && !closes(in.payload) && !m.concludes(in.payload) {
 		return
 	}
 	m.followed = in.followed
@@ -152,6 +152,20 @@ func (m *machine) emit(now time.Time, in emitted) {
 func closes(p harness.Payload) bool {
 	switch p.(type) {
 	case *harness.ToolOutcome, *harness.ToolResult, *harness.Usage:
+		return true
+	}
+	return false
+}
+
+// concludes reports whether a payload may still come because the turn is over: it
+// sums it up, or tells what a hook said to that. A session that is full has no
+// room for it.
+func (m *machine) concludes(p harness.Payload) bool {
+	if m.holding || m.curbed {
+		return false
+	}
+	switch p.(type) {
+	case *harness.HookEvent, *harness.Antahkarana:
 		return true
 	}
 	return false

@@ -60,6 +60,8 @@ type progress struct {
 	circled int    // how many calls there were when it was told of going in circles
 	warned  bool
 	done    bool                    // it has its result
+	ended   []string                // hooks that were told of its end
+	summed  bool                    // it is summed up
 	items   map[harness.ItemID]bool // those that had text; nil if some may be unknown
 	partial bool                    // its beginning is before the place where the fold began
 }
@@ -122,6 +124,8 @@ func (c *conversation) apply(e harness.Event) {
 		}
 	case *harness.Completed:
 		c.turn.done = true
+	case *harness.Antahkarana:
+		c.turn.summed = true
 	case *harness.ContextWarning:
 		c.turn.warned = true
 	case *harness.ContextCompacted:
@@ -129,6 +133,8 @@ func (c *conversation) apply(e harness.Event) {
 		c.full = 0
 	case *harness.HookEvent:
 		switch p.Kind {
+		case string(HookTurnEnd):
+			c.turn.ended = append(c.turn.ended, p.Actor)
 		case hookTold:
 			c.tell(e.Seq, p.Reason)
 			if p.Status == whyInstructions {

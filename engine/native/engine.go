@@ -132,9 +132,6 @@ func (*Engine) Abilities() harness.Abilities {
 
 // Run implements [harness.Engine].
 func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	r := &turn{e: e, t: t, h: h, log: e.opts.Log.With("session", t.Session, "turn", t.ID)}
 	err := r.run(ctx)
 	switch {
@@ -143,10 +140,16 @@ func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 	case err == nil:
 		return nil
 	}
-	if f, ok := errors.AsType[*model.Error](err); ok && f.Transient() {
+	if passing(err) {
 		return fmt.Errorf("%w: %w", harness.ErrRetry, err)
 	}
 	return err
+}
+
+// passing reports whether another attempt may not fail in this way.
+func passing(err error) bool {
+	f, ok := errors.AsType[*model.Error](err)
+	return ok && f.Transient()
 }
 
 // Close closes the workspaces and ends what runs in them. It is for when no

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,14 +62,22 @@ type occasion struct {
 // hook runs the hooks of an occasion and returns why one of them said no; empty
 // if none did. It may be called at once for several calls.
 func (r *turn) hook(ctx context.Context, o occasion) (no string, err error) {
+	return r.hookIn(ctx, ctx, o)
+}
+
+// hookIn is hook, where the hooks may have less time than what is said of them.
+func (r *turn) hookIn(running, ctx context.Context, o occasion) (no string, err error) {
 	for _, h := range r.e.opts.Hooks {
 		if h.On != o.Event || r.env == nil {
+			continue
+		}
+		if o.Event == HookTurnEnd && slices.Contains(r.conv.turn.ended, actor(h)) { // before a restart
 			continue
 		}
 		if fits, err := path.Match(h.Tools, o.Tool); h.Tools != "" && o.Tool != "" && (err != nil || !fits) {
 			continue
 		}
-		event := r.runHook(ctx, h, o)
+		event := r.runHook(running, h, o)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
@@ -83,7 +92,7 @@ func (r *turn) hook(ctx context.Context, o occasion) (no string, err error) {
 }
 
 func (r *turn) runHook(ctx context.Context, h Hook, o occasion) *harness.HookEvent {
-	event := &harness.HookEvent{Kind: string(h.On), Actor: cut(h.Command, 200)}
+	event := &harness.HookEvent{Kind: string(h.On), Actor: actor(h)}
 	o.Session, o.Turn, o.Cwd = r.t.Session, r.t.ID, r.t.Directory
 	if o.Input != nil && !json.Valid(o.Input) {
 		o.Input = nil
@@ -96,6 +105,7 @@ func (r *turn) runHook(ctx context.Context, h Hook, o occasion) *harness.HookEve
 	if timeout <= 0 {
 		timeout = hookTimeout
 	}
+	turned := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, said := &bounded{limit: hookOutput}, &bounded{limit: hookOutput}
@@ -114,6 +124,8 @@ func (r *turn) runHook(ctx context.Context, h Hook, o occasion) *harness.HookEve
 	switch {
 	case err != nil:
 		event.Status, event.Reason = "failed", err.Error()
+	case turned.Err() != nil:
+		event.Status, event.Reason = "timeout", "the turn could not wait for it any longer"
 	case ctx.Err() != nil:
 		event.Status, event.Reason = "timeout", fmt.Sprintf("it did not end within %s", timeout)
 	case exit.Code == hookBlocks:
@@ -128,6 +140,9 @@ func (r *turn) runHook(ctx context.Context, h Hook, o occasion) *harness.HookEve
 	}
 	return event
 }
+
+// actor is a hook as the log names it.
+func actor(h Hook) string { return cut(h.Command, 200) }
 
 // bounded keeps the beginning of what is written to it.
 type bounded struct {
@@ -157,19 +172,4 @@ func (r *turn) mayStop(ctx context.Context) (string, error) {
 		last = string(round.text)
 	}
 	return r.hook(ctx, occasion{Event: HookStop, Output: last})
-}
-
-// after tells the hooks that the turn is over, and sums it up.
-func (r *turn) after(ctx context.Context, failed error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	o := occasion{Event: HookTurnEnd, Status: harness.TurnCompleted}
-	if failed != nil {
-		o.Status, o.Error = harness.TurnError, failed.Error()
-	}
-	if _, err := r.hook(ctx, o); err != nil {
-		return err
-	}
-	return r.reckon(ctx)
 }

@@ -111,9 +111,6 @@ func (s *session) workspace(ctx context.Context, r *turn) (*tool.Env, error) {
 	}
 	s.env, s.directory = &tool.Env{Session: r.t.Session, Workspace: w, Directory: r.t.Directory, State: tool.NewState()}, r.t.Directory
 	s.index = retrieval.Open(w, nil)
-	if err := r.emit(ctx, r.e.notice(w)); err != nil {
-		return nil, err
-	}
 	if o.Memory != nil {
 		if s.book, err = o.Memory(r.t.Directory); err != nil { // it does without
 			r.log.Warn("memory not opened", "err", err)

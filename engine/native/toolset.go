@@ -75,7 +75,8 @@ func (r *turn) choose(ctx context.Context, p project) error {
 		first, _, _ := strings.Cut(t.Description, "\n")
 		info[i] = harness.ToolInfo{Name: t.Name, Description: cut(first, 200)} // the log has it for every turn
 	}
-	return r.emit(ctx, &harness.TurnStartTools{Tools: info})
+	cfg := r.h.Config()
+	return r.emit(ctx, &harness.TurnStartTools{Tools: info, PermissionMode: cfg.PermissionMode, Agent: cfg.Agent})
 }
 
 // serve adds the tools of MCP servers, as they are at the turn's beginning, and

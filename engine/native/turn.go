@@ -43,11 +43,21 @@ const (
 	maxStopped    = 3 // ends that a hook refused
 )
 
+// run does the turn and closes its books.
 func (r *turn) run(ctx context.Context) (err error) {
 	if r.s, err = r.e.enter(r.t.Session); err != nil {
 		return err
 	}
 	defer r.e.leave(r.t.Session, r.s)
+	err = r.work(ctx)
+	if closed := r.conclude(ctx, err); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// work is the turn itself, up to its result, or until its time is over.
+func (r *turn) work(ctx context.Context) error {
 	if err := r.load(ctx); err != nil {
 		return err
 	}
@@ -55,25 +65,32 @@ func (r *turn) run(ctx context.Context) (err error) {
 	r.clock = newBudget(began, r.e.opts.Limits.Turn)
 	ctx, stop := r.clock.start(ctx)
 	defer stop()
+	return r.clock.explain(ctx, r.answer(ctx))
+}
+
+// answer gets the turn's result, unless a crash came right after it.
+func (r *turn) answer(ctx context.Context) error {
+	if r.conv.turn.done {
+		return nil
+	}
 	if err := r.prepare(ctx); err != nil {
-		return r.clock.explain(ctx, err)
+		return err
 	}
 	if strings.TrimSpace(harness.PlainText(r.t.Parts)) == commandCompact {
-		return r.clock.explain(ctx, r.compactNow(ctx))
+		return r.compactNow(ctx)
 	}
-	if !r.conv.turn.done { // a crash may have come right after the result
-		err = r.loop(ctx)
-	}
-	if hooked := r.after(ctx, err); err == nil {
-		err = hooked
-	}
-	return r.clock.explain(ctx, err)
+	return r.loop(ctx)
 }
 
 // prepare opens what the turn works with and says what it offers.
 func (r *turn) prepare(ctx context.Context) (err error) {
 	if r.env, err = r.s.workspace(ctx, r); err != nil {
 		return err
+	}
+	if r.env != nil { // each turn's events say where its processes ran
+		if err := r.emit(ctx, r.e.notice(r.env.Workspace)); err != nil {
+			return err
+		}
 	}
 	if err := r.begin(ctx); err != nil {
 		return err

@@ -304,7 +304,11 @@ func TestAWorkspaceIsOpenedOnceAndClosedWhenIdle(t *testing.T) {
 	r := newRig(t, "chat", "when user \"start\" and step 1\n  call bash {\"command\":\"sleep 600 & echo $! > pid; wait\",\"run_in_background\":true}\nelse\n  say Done.", nil)
 	r.prompt("start")
 	r.prompt("again")
-	one[*harness.SandboxNotice](r)
+	for _, sum := range all[*harness.Antahkarana](r) { // each turn says where it ran
+		if !strings.Contains(string(sum.Ahamkara), `"permission_mode":"full_auto","sandbox":"none"`) {
+			t.Errorf("ran as %s", sum.Ahamkara)
+		}
+	}
 	pid := ""
 	r.until("the process", func(*harness.State) bool { pid = strings.TrimSpace(r.file("pid")); return true })
 	if err := r.engine.Close(); err != nil {

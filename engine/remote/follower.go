@@ -207,7 +207,7 @@ func (f *follower) query(ctx context.Context) (runner.Query, error) {
 	t := f.turn
 	q := runner.Query{
 		Prompt: cmp.Or(harness.PlainText(t.Parts), "."), Resume: t.Ref, RequestID: string(t.ID), SessionID: t.Session, Kind: t.Kind, Attempt: t.Attempt,
-		Fresh: t.Fresh, Directory: f.at.directory, Config: &t.Config, Parts: t.Parts, Began: t.Began, Kept: f.engine.keepsFiles(),
+		Fresh: t.Fresh, Directory: f.at.directory, Config: &t.Config, Parts: t.Parts, Began: t.Began, Final: t.Final, Kept: f.engine.keepsFiles(),
 	}
 	if !f.ours {
 		return runner.Query{Prompt: q.Prompt, Resume: q.Resume}, nil
@@ -291,12 +291,13 @@ func (f *follower) take(frame *runner.Frame) (over bool, err error) {
 	return false, f.tell(frame.ID, p)
 }
 
-// tell reports a fact to the session.
+// tell reports a fact to the session, also when the turn was told to end: the
+// run says how it did.
 func (f *follower) tell(frame uint64, p harness.Payload) error {
 	if frame == 0 {
-		return f.told(f.host.Emit(f.turned, p))
+		return f.told(f.host.Emit(f.wire, p))
 	}
-	return f.told(f.host.Follow(f.turned, frame, p))
+	return f.told(f.host.Follow(f.wire, frame, p))
 }
 
 // told is what an answer of the session means for the run. A turn that was told
@@ -353,7 +354,7 @@ func (f *follower) guard() {
 	}
 	patience, cancel := context.WithTimeout(f.wire, cancelPatience)
 	defer cancel()
-	if f.ours && f.at.client.Cancel(patience, f.order.run) == nil {
+	if f.ours && f.at.client.Cancel(patience, f.order.run, runner.Cancelling{Held: errors.Is(context.Cause(f.turned), harness.ErrHeld)}) == nil {
 		<-patience.Done()
 	}
 	if f.wire.Err() == nil { // it has not ended
@@ -369,7 +370,7 @@ func (f *follower) abort() {
 	if f.at.kill != nil {
 		_ = f.at.kill(ctx) // the turn ends anyway; custody knows what is left
 	} else if f.ours {
-		_ = f.at.client.Cancel(ctx, f.order.run)
+		_ = f.at.client.Cancel(ctx, f.order.run, runner.Cancelling{})
 	}
 	f.hangUp()
 }

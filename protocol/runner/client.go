@@ -225,8 +225,8 @@ func (c *Client) Status(ctx context.Context, id string) (Status, error) {
 }
 
 // Cancel tells a run to end.
-func (c *Client) Cancel(ctx context.Context, id string) error {
-	return c.call(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/cancel", struct{}{}, nil)
+func (c *Client) Cancel(ctx context.Context, id string, how Cancelling) error {
+	return c.call(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/cancel", how, nil)
 }
 
 // Steer says something to a run. One that has completed goes on with it, behind

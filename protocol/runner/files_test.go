@@ -199,7 +199,7 @@ func TestWhatARunnerCannotTakeBackItRefuses(t *testing.T) {
 			t.Errorf("during a run: %v", err)
 		}
 	}
-	if err := d.Cancel(d.ctx(), "r2"); err != nil {
+	if err := d.Cancel(d.ctx(), "r2", runner.Cancelling{}); err != nil {
 		t.Fatal(err)
 	}
 	d.to(s, runner.Cancelled)

@@ -30,8 +30,8 @@ func (r *run) Emit(ctx context.Context, p harness.Payload) error {
 		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case r.ctx.Err() != nil:
-		return context.Cause(r.ctx)
+	case r.ctx.Err() != nil && !closes(p): // as the server would
+		return nil
 	}
 	if a, ok := p.(*harness.Artifact); ok && len(a.Content) > harness.MaxArtifact {
 		return fmt.Errorf("artifact of %d bytes: %w", len(a.Content), harness.ErrTooLarge)

@@ -91,6 +91,16 @@ func decodeFact(name harness.Type, raw json.RawMessage) harness.Payload {
 	return &harness.Unknown{Name: name, Raw: raw}
 }
 
+// closes reports whether a fact may still come when the run was told to end: it
+// says how something that was under way has ended, or the run itself.
+func closes(p harness.Payload) bool {
+	switch p.(type) {
+	case *harness.ToolOutcome, *harness.ToolResult, *harness.Usage, *harness.HookEvent, *harness.Antahkarana:
+		return true
+	}
+	return false
+}
+
 // reserved are the kinds that only the server writes: a run cannot say them.
 func reserved(p harness.Payload) bool {
 	switch p := p.(type) {

@@ -98,12 +98,20 @@ func (r *Runner) show(w http.ResponseWriter, req *http.Request) {
 }
 
 func (r *Runner) cancel(w http.ResponseWriter, req *http.Request) {
+	var c Cancelling
 	run, err := r.find(req.PathValue("id"))
+	if err == nil && req.ContentLength != 0 {
+		err = read(w, req, MaxCommand, &c)
+	}
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	run.cancel(errCancelled)
+	why := errCancelled
+	if c.Held {
+		why = harness.ErrHeld
+	}
+	run.cancel(why)
 	w.WriteHeader(http.StatusAccepted)
 }
 

@@ -69,6 +69,7 @@ func newRun(q Query, can harness.Abilities, s *spool) *run {
 	r.turn = harness.Turn{
 		Session: q.SessionID, Kind: q.Kind, ID: harness.TurnID(r.id), Attempt: max(1, q.Attempt), Parts: parts, Fresh: q.Fresh, Directory: q.Directory,
 		Ref: q.Resume, Config: r.config, Began: q.Began,
+		Final: q.Final || q.RequestID == "", // who knows no more than S2 does not try again
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
 	if len(r.history) == 0 && r.turn.Began == 0 {
@@ -137,6 +138,8 @@ func (r *run) over(err error) bool {
 		r.state, f = RunCompleted, Frame{Type: Completed, SessionID: r.ref, Result: r.result()}
 	case errors.Is(why, errCancelled):
 		r.state, f = RunCancelled, Frame{Type: Cancelled, Reason: "user"}
+	case errors.Is(why, harness.ErrHeld):
+		r.state, f = RunCancelled, Frame{Type: Cancelled, Reason: harness.ErrHeld.Code}
 	default:
 		if why != nil {
 			err = why

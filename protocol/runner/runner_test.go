@@ -252,7 +252,7 @@ func TestARunIsCancelledOnceAndItsWordsAreRefused(t *testing.T) {
 	s := w.query("trn_1", "go")
 	w.to(s, runner.Delta)
 	for range 2 {
-		if err := w.Cancel(w.ctx(), "trn_1"); err != nil {
+		if err := w.Cancel(w.ctx(), "trn_1", runner.Cancelling{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,7 +263,7 @@ func TestARunIsCancelledOnceAndItsWordsAreRefused(t *testing.T) {
 	if _, err := w.Steer(w.ctx(), "trn_1", runner.Words{Message: "hello"}); !runner.Refused(err, 409) {
 		t.Errorf("words to a cancelled run: %v", err)
 	}
-	if err := w.Cancel(w.ctx(), "trn_2"); !runner.Refused(err, 404) {
+	if err := w.Cancel(w.ctx(), "trn_2", runner.Cancelling{}); !runner.Refused(err, 404) {
 		t.Errorf("another run: %v", err)
 	}
 }

@@ -19,6 +19,7 @@ type Query struct {
 	Config    *harness.Config   `json:"config,omitempty"`
 	Parts     []harness.Part    `json:"parts,omitempty"` // instead of the prompt
 	Began     harness.Seq       `json:"began,omitempty"`
+	Final     bool              `json:"final,omitempty"`   // whoever asks does not ask again if it fails
 	Kept      bool              `json:"kept,omitempty"`    // whoever asks has files kept by itself, with POST /workspace/marks
 	History   []json.RawMessage `json:"history,omitempty"` // envelopes, as the log has them
 }
@@ -38,6 +39,11 @@ type Status struct {
 	State     string     `json:"state"`
 	Frame     uint64     `json:"frame"` // the last event so far
 	Pending   []Question `json:"pending,omitempty"`
+}
+
+// Cancelling tells a run to end.
+type Cancelling struct {
+	Held bool `json:"held,omitempty"` // its turn goes on later, with another run
 }
 
 // Question is a call that waits for its answer.

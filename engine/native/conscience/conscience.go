@@ -6,6 +6,7 @@
 package conscience
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -36,9 +37,10 @@ type (
 	// Ahamkara is as whom the turn was run.
 	Ahamkara struct {
 		Engine         string       `json:"engine,omitempty"`
+		Profile        string       `json:"profile,omitempty"`
 		Model          string       `json:"model,omitempty"`
 		PermissionMode harness.Mode `json:"permission_mode,omitempty"`
-		Sandbox        string       `json:"sandbox,omitempty"`
+		Sandbox        string       `json:"sandbox"`          // where processes ran
 		Policy         []string     `json:"policy,omitempty"` // rules that decided
 	}
 	// Buddhi is what was decided, and on what evidence.
@@ -65,6 +67,8 @@ type turn struct {
 	calls    map[harness.CallID]*call
 	order    []*call
 	answer   string
+	said     string         // what was said since the last whole answer
+	item     harness.ItemID // in this message
 	failures int
 }
 
@@ -110,6 +114,9 @@ func (t *turn) hear(e harness.Event) {
 		if p.PermissionMode != nil {
 			t.ahamkara.PermissionMode = *p.PermissionMode
 		}
+	case *harness.TurnStartTools:
+		t.ahamkara.Profile = p.Agent
+		t.ahamkara.PermissionMode = cmp.Or(p.PermissionMode, t.ahamkara.PermissionMode)
 	case *harness.SandboxNotice:
 		t.ahamkara.Sandbox = p.Isolation
 	case *harness.PolicyDecision:
@@ -137,15 +144,21 @@ func (t *turn) hear(e harness.Event) {
 	case *harness.ToolOutcome:
 		if c := t.calls[p.ToolCallID]; c != nil {
 			c.status = p.Status
+			if p.Status == harness.OutcomeError && p.Reason == harness.TurnCancelled {
+				c.status = p.Reason
+			}
 		}
 	case *harness.ApprovalApplied:
 		t.decided(p)
+	case *harness.Token:
+		if p.ItemID != t.item {
+			t.item, t.said = p.ItemID, ""
+		}
+		t.said += p.Text
 	case *harness.Response:
-		t.answer = p.Text
+		t.answer, t.said = p.Text, ""
 	case *harness.Failure:
 		t.failures++
-	case *harness.Completed: // its end comes after it is summed up
-		t.buddhi.Status = harness.TurnCompleted
 	case *harness.TurnEnd:
 		t.buddhi.Status = p.Status
 	}
@@ -175,13 +188,26 @@ func (t *turn) decided(p *harness.ApprovalApplied) {
 	t.buddhi.Denied++
 }
 
+// noSandbox is said of a turn that opened no workspace: nothing could run.
+const noSandbox = "no workspace"
+
+// left is how calls end that were open when the turn ended so.
+func left(status string) string {
+	switch status {
+	case harness.TurnCompleted:
+		return harness.OutcomeOK
+	case harness.TurnCancelled:
+		return harness.TurnCancelled
+	case harness.TurnError:
+		return harness.OutcomeError
+	}
+	return "open"
+}
+
 // conclude adds up the calls.
 func (t *turn) conclude() {
 	for _, c := range t.order {
-		status := c.status
-		if status == "" {
-			status = "open"
-		}
+		status := cmp.Or(c.status, left(t.buddhi.Status))
 		t.buddhi.Calls[status]++
 		note(&t.buddhi.Tools, c.name)
 		if status == harness.OutcomeOK || status == harness.OutcomeArtifact {
@@ -196,6 +222,10 @@ func (t *turn) conclude() {
 	}
 	if t.buddhi.Status == "" {
 		t.buddhi.Status = "running"
+	}
+	t.ahamkara.Sandbox = cmp.Or(t.ahamkara.Sandbox, noSandbox)
+	if t.said != "" { // nobody has made a whole answer of it yet
+		t.answer = t.said
 	}
 	t.buddhi.Answered = t.answer != ""
 }
