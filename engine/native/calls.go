@@ -79,6 +79,9 @@ func (r *turn) carryOut(ctx context.Context, calls []*call) error {
 			}
 		}
 	}
+	if err := r.unfit(); err != nil {
+		return err
+	}
 	if err := r.instruct(ctx, jobs); err != nil {
 		return err
 	}
@@ -107,14 +110,8 @@ func (r *turn) intend(ctx context.Context, j *job) error {
 		return r.close(ctx, j, failed(fmt.Sprintf("there is no tool %q; there are %s", j.name, r.names())))
 	}
 	fixed, problems := j.tool.schema.Check(json.RawMessage(j.args))
-	if len(problems) > 0 || string(fixed) != j.args {
-		err := r.emit(ctx, &harness.ToolValidationError{ToolCallID: harness.CallID(j.id), ToolName: j.name, Errors: orMended(problems), Repaired: len(problems) == 0})
-		if err != nil {
-			return err
-		}
-	}
-	if len(problems) > 0 {
-		return r.close(ctx, j, failed("the arguments do not fit: "+strings.Join(problems, "; ")+". Nothing was done; call it again with arguments that fit."))
+	if err := r.validated(ctx, j, problems, string(fixed) != j.args); err != nil || j.end != nil {
+		return err
 	}
 	plan, err := j.tool.Plan(r.envOf(j), fixed)
 	if err != nil {
@@ -130,13 +127,6 @@ func (r *turn) intend(ctx context.Context, j *job) error {
 		j.asks, j.plan.Access, j.plan.Summary = true, harness.AccessExecute, question(q)
 	}
 	return nil
-}
-
-func orMended(problems []string) []string {
-	if len(problems) == 0 {
-		return []string{"the arguments were mended: values had another type than the schema says"}
-	}
-	return problems
 }
 
 func (r *turn) names() string {

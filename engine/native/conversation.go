@@ -55,9 +55,10 @@ type progress struct {
 	answers int // of the model
 	usage   harness.Usage
 	calls   []*call
-	told    int    // reflections
-	step    string // that it was at last
-	circled int    // how many calls there were when it was told of going in circles
+	unfit   map[string]misfit // by the tool's name
+	told    int               // reflections
+	step    string            // that it was at last
+	circled int               // how many calls there were when it was told of going in circles
 	warned  bool
 	done    bool                    // it has its result
 	ended   []string                // hooks that were told of its end
@@ -103,6 +104,8 @@ func (c *conversation) apply(e harness.Event) {
 		if k := c.open(p.ToolCallID); k != nil {
 			k.output = p.Output
 		}
+	case *harness.ToolValidationError:
+		c.unfit(p)
 	case *harness.ToolOutcome:
 		c.outcome(p)
 	case *harness.StepProgress:

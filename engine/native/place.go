@@ -61,6 +61,10 @@ func (c *conversation) clone() *conversation {
 		}
 	}
 	d.queue, d.steers, d.begun = slices.Clone(c.queue), slices.Clone(c.steers), slices.Clip(c.begun)
+	d.turn.ended = slices.Clip(c.turn.ended)
+	if c.turn.unfit != nil {
+		d.turn.unfit = cloned(c.turn.unfit)
+	}
 	if c.turn.asked != nil {
 		d.turn.asked = cloned(c.turn.asked)
 	}

@@ -29,6 +29,7 @@ type call struct {
 	text           string // the whole, once done
 	status         string // of the outcome; empty while open
 	images         []model.Part
+	unfit          bool // its arguments did not fit
 }
 
 // last is the newest round; nil if there is none.
@@ -120,6 +121,9 @@ func (c *conversation) outcome(p *harness.ToolOutcome) {
 		return
 	}
 	k.status, k.text = p.Status, toldOutcome(k.output, p)
+	if !k.unfit {
+		delete(c.turn.unfit, k.name)
+	}
 	for _, r := range slices.Backward(c.rounds) {
 		if slices.Contains(r.calls, k) {
 			r.closed = true

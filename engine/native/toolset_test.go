@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"harness"
@@ -33,10 +34,45 @@ when result "3"
 			t.Errorf("outcomes %v\n%s", got, r.story())
 		}
 		v := all[*harness.ToolValidationError](r)
-		if len(v) != 2 || !v[0].Repaired || v[1].Repaired || len(v[1].Errors) == 0 {
+		if len(v) != 3 || !v[0].Repaired || v[1].Repaired || len(v[1].Errors) == 0 || v[2].ToolCallID != "right" || !v[2].Repaired || !slices.Equal(v[2].Errors, v[1].Errors) {
 			t.Errorf("validation errors %+v", v)
 		}
 	})
+}
+
+// A call that does not fit costs one repair round. After it the turn goes on
+// without the call, and ends if the model insists, whatever it gets wrong.
+func TestACallHasOneRepairRound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script   string
+		requests int
+		fails    string // the turn does
+		said     string
+	}{
+		"it fits then":        {"when step 1\n call bash {\"cmd\":\"a\"}\nwhen step 2\n call bash {\"command\":\"echo b\"}\nelse\n say Done.", 3, "", "Done."},
+		"it is left out then": {"when step 1\n call bash {\"cmd\":\"a\"}\nwhen step 2\n call bash {\"cmd\":\"b\"}\nwhen result \"Go on without this call\"\n say Left out.", 3, "", "Left out."},
+		"the model insists":   {"call bash {\"cmd\":\"a\"}", 3, "the arguments of bash did not fit 3 times in a row", ""},
+		"in other ways":       {"when step 1\n call bash {\"a\":1}\nwhen step 2\n call bash {\"b\":1}\nwhen step 3\n call bash {\"c\":1}\nelse\n say Done.", 3, "the arguments of bash did not fit 3 times in a row", ""},
+		"two of one answer":   {"when step 1\n call bash {\"a\":1}\n call bash {\"b\":1}\nwhen step 2\n call bash {\"c\":1}\nelse\n say Done.", 3, "", "Done."},
+		"of several tools":    {"when step 1\n call bash {\"a\":1}\nwhen step 2\n call read {\"a\":1}\nwhen step 3\n call glob {\"a\":1}\nelse\n say Done.", 4, "", "Done."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "chat", c.script, nil)
+			r.prompt("go")
+			if n := len(r.server.Requests()); n != c.requests {
+				t.Errorf("the model was asked %d times, want %d\n%s", n, c.requests, r.story())
+			}
+			failed := ""
+			for _, f := range all[*harness.Failure](r) {
+				failed = f.Message
+			}
+			if (c.fails == "") != (failed == "") || !strings.Contains(failed, c.fails) || r.said() != c.said {
+				t.Errorf("said %q, failed with %q\n%s", r.said(), failed, r.story())
+			}
+		})
+	}
 }
 
 func TestAnUnknownToolIsToldSo(t *testing.T) {
