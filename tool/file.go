@@ -79,17 +79,18 @@ func save(env *Env, rel string, text []byte) error {
 	return nil
 }
 
-// saved is a result's Data for a file that was written.
-type saved struct {
+// known is a result's Data for a file that was read or written: how the model
+// knows it.
+type known struct {
 	Path    string `json:"path"`
 	Created bool   `json:"created,omitempty"`
 	Bytes   int    `json:"bytes"`
 	SHA256  string `json:"sha256"`
 }
 
-func describe(rel string, text []byte, created bool) saved {
+func describe(rel string, text []byte, created bool) known {
 	sum := sha256.Sum256(text)
-	return saved{rel, created, len(text), hex.EncodeToString(sum[:])}
+	return known{rel, created, len(text), hex.EncodeToString(sum[:])}
 }
 
 // isBinary decides as git does: text has no zero byte near its beginning.

@@ -62,8 +62,9 @@ func runRead(ctx context.Context, env *Env, in *readInput, most int) (Result, er
 		return readBinary(rel, text)
 	}
 	env.State.saw(rel, text)
+	about := data(describe(rel, text, false))
 	if len(text) == 0 {
-		return Result{Text: "[" + rel + " is empty]"}, nil
+		return Result{Text: "[" + rel + " is empty]", Data: about}, nil
 	}
 	lines := countLines(text)
 	if in.Offset > lines {
@@ -79,7 +80,7 @@ func runRead(ctx context.Context, env *Env, in *readInput, most int) (Result, er
 	if text[len(text)-1] != '\n' && !w.more {
 		w.out.WriteString("[no newline at the end of the file]\n")
 	}
-	return Result{Text: strings.ToValidUTF8(w.out.String(), "\uFFFD")}, nil
+	return Result{Text: strings.ToValidUTF8(w.out.String(), "\uFFFD"), Data: about}, nil
 }
 
 // readLarge shows a part of a file that is not held in memory. It cannot be

@@ -3,7 +3,10 @@ package tool
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 )
@@ -17,8 +20,8 @@ const maxSeen = 4096
 
 // State is what the calls of one session remember of each other: which files
 // were read and how they looked, the todo list, and processes that run in the
-// background. It is not durable: a session that is opened again has read
-// nothing and runs nothing.
+// background. It is not durable: a session that is opened again runs nothing,
+// and has read what it is told with [State.Recall].
 type State struct {
 	changing chan struct{}  // holds a value while a call changes a file
 	running  sync.WaitGroup // what waits for background processes
@@ -95,6 +98,33 @@ func (s *State) saw(name string, content []byte) {
 		}
 	}
 	s.seen[name] = sum
+}
+
+// Recall remembers what results of an earlier process say of files, oldest first,
+// each by its tool's name and its Data. What was read here is known better.
+func (s *State) Recall(results iter.Seq2[string, json.RawMessage]) {
+	then := make(map[string]digest)
+	for name, raw := range results {
+		switch name {
+		case "read", "write", "edit", "multi_edit", "patch":
+		default:
+			continue
+		}
+		var k known
+		if json.Unmarshal(raw, &k) != nil || k.Path == "" {
+			continue
+		}
+		if sum, err := hex.DecodeString(k.SHA256); err == nil && len(sum) == sha256.Size && (len(then) < maxSeen || then[k.Path] != digest{}) {
+			then[k.Path] = digest(sum)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, sum := range then {
+		if _, here := s.seen[path]; !here && len(s.seen) < maxSeen {
+			s.seen[path] = sum
+		}
+	}
 }
 
 // known says whether the model has read the file, and whether it has read it

@@ -164,6 +164,11 @@ func (r *turn) wave(ctx context.Context, jobs []*job, members []int) error {
 
 // one asks whether a call may run, runs it, and says what came of it.
 func (r *turn) one(ctx context.Context, j *job) error {
+	if j.plan.Access == harness.AccessEdit {
+		if err := r.s.recall(ctx, r); err != nil {
+			return err
+		}
+	}
 	if c, ok := j.tool.Tool.(tool.Checker); ok {
 		if err := c.Check(r.envOf(j), j.input); err != nil { // nobody is asked about what cannot be done
 			return r.close(ctx, j, failed(err.Error()))

@@ -22,6 +22,7 @@ type session struct {
 	lock      chan struct{} // holds a value while somebody uses what follows
 	directory string
 	env       *tool.Env    // without a call; nil while there is no workspace
+	recalled  bool         // it knows which files were read before it was opened
 	servers   *mcp.Set     // nil if there are none
 	book      *memory.Book // nil if nothing is remembered
 	index     *retrieval.Index
@@ -110,6 +111,7 @@ func (s *session) workspace(ctx context.Context, r *turn) (*tool.Env, error) {
 		return nil, fmt.Errorf("open the workspace %s: %w", r.t.Directory, err)
 	}
 	s.env, s.directory = &tool.Env{Session: r.t.Session, Workspace: w, Directory: r.t.Directory, State: tool.NewState()}, r.t.Directory
+	s.recalled = false
 	s.index = retrieval.Open(w, nil)
 	if o.Memory != nil {
 		if s.book, err = o.Memory(r.t.Directory); err != nil { // it does without
