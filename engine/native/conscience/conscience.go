@@ -212,8 +212,8 @@ func (t *turn) conclude() {
 		note(&t.buddhi.Tools, c.name)
 		if status == harness.OutcomeOK || status == harness.OutcomeArtifact {
 			note(&t.buddhi.Evidence, c.result)
-			if c.changes() {
-				note(&t.buddhi.Changed, c.path())
+			for _, p := range c.writes() {
+				note(&t.buddhi.Changed, p)
 			}
 			if c.name == "memory" {
 				note(&t.chitta.Memory, quote(c.argument("text", "query", "id")))

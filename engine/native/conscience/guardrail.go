@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"harness"
+	"harness/tool"
 )
 
 // guardrail is something a turn should not do without somebody seeing it.
@@ -41,8 +42,10 @@ func secretInOutput(t *turn) string {
 
 func writeOutside(t *turn) string {
 	for _, c := range t.order {
-		if p := c.path(); c.changes() && p != "" && outside(t.directory, p) {
-			return c.name + " " + p
+		for _, p := range c.writes() {
+			if outside(t.directory, p) {
+				return c.name + " " + p
+			}
 		}
 	}
 	return ""
@@ -50,6 +53,9 @@ func writeOutside(t *turn) string {
 
 // outside reports whether a path leaves a directory.
 func outside(dir, p string) bool {
+	if strings.HasPrefix(p, "~") {
+		return true
+	}
 	if !filepath.IsAbs(p) {
 		return !filepath.IsLocal(filepath.Clean(p))
 	}
@@ -95,17 +101,8 @@ func failingCalls(t *turn) string {
 	return "half of the calls or more failed"
 }
 
-// changes reports whether a call means to change files that it names.
-func (c *call) changes() bool {
-	switch c.name {
-	case "write", "edit", "multi_edit", "patch", "Write", "Edit", "MultiEdit", "NotebookEdit":
-		return true
-	}
-	return false
-}
-
-// path is the file that a call names.
-func (c *call) path() string { return c.argument("path", "file_path", "file", "name") }
+// writes are the files that a call means to change, as it names them.
+func (c *call) writes() []string { return tool.Writes(c.name, c.args) }
 
 // argument is the first of some arguments that is a text.
 func (c *call) argument(keys ...string) string {
