@@ -43,7 +43,7 @@ func TestWritesAreTheFilesThatACallNames(t *testing.T) {
 		{"sed -i 's/a/b/' x y", []string{"x", "y"}},
 		{"sed 's/a/b/' x", nil},
 		{"dd if=/dev/zero of=/dev/sda", []string{"/dev/sda"}},
-		{"chmod 600 /root/.ssh/config", []string{"/root/.ssh/config"}},
+		{"chmod 600 /etc/ssh/config", []string{"/etc/ssh/config"}},
 		{"cd sub && touch a; cd ..; touch ../b", []string{"sub/a", "../b"}},
 		{"cd /etc; echo > hosts", []string{"/etc/hosts"}},
 		{"cd $D; touch a; touch /x", []string{"/x"}},

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"harness"
 )
 
 // print shows a state to a person, or to a program.
-func (p *program) print(st *harness.State, asJSON bool) error {
+func (p *program) print(st *harness.State, ends endings, asJSON bool) error {
 	if asJSON {
 		_, err := fmt.Fprintln(p.stdout, string(st.JSON()))
 		return err
@@ -36,7 +37,7 @@ func (p *program) print(st *harness.State, asJSON bool) error {
 		b.WriteByte('\n')
 		paragraph(&b, m.Content.String())
 		for _, c := range m.Calls {
-			fmt.Fprintf(&b, "  ▸ %s %s [%s]\n", clean(c.Name, 60), clean(string(c.Input), 80), c.Status)
+			fmt.Fprintf(&b, "  ▸ %s %s [%s]\n", clean(c.Name, 60), clean(string(c.Input), 80), ends.of(c))
 		}
 	}
 	for _, a := range st.Pending {
@@ -44,6 +45,42 @@ func (p *program) print(st *harness.State, asJSON bool) error {
 	}
 	_, err := fmt.Fprint(p.stdout, visible(b.String()))
 	return err
+}
+
+// endings is what outcomes say of calls for which S1 has no word but error.
+type endings map[harness.CallID]string
+
+// heard are the events, of whose outcomes it takes note as they pass.
+func (n endings) heard(events iter.Seq2[harness.Event, error]) iter.Seq2[harness.Event, error] {
+	return func(yield func(harness.Event, error) bool) {
+		for e, err := range events {
+			if err == nil {
+				n.hear(e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (n endings) hear(e harness.Event) {
+	o, ok := e.Payload.(*harness.ToolOutcome)
+	switch {
+	case !ok:
+	case o.Status == harness.OutcomeTimeout:
+		n[o.ToolCallID] = o.Status
+	case o.Status == harness.OutcomeError && (o.Reason == harness.TurnCancelled || o.Reason == "interrupted"):
+		n[o.ToolCallID] = o.Reason
+	}
+}
+
+// of is how a call stands, for people.
+func (n endings) of(c *harness.Call) string {
+	if how := n[c.ID]; how != "" && c.Status == harness.CallError {
+		return how
+	}
+	return string(c.Status)
 }
 
 func paragraph(b *strings.Builder, text string) {

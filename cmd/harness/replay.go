@@ -36,7 +36,7 @@ func replay(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.print(state, *asJSON)
+	return p.print(state, nil, *asJSON)
 }
 
 // replayed folds a file if there is one of that name, else finds the state of a

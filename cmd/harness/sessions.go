@@ -143,11 +143,12 @@ func show(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	state, err := fold(st.Read(ctx, id, 0), 0)
+	ends := endings{}
+	state, err := fold(ends.heard(st.Read(ctx, id, 0)), 0)
 	if err != nil {
 		return err
 	}
-	return p.print(state, *asJSON)
+	return p.print(state, ends, *asJSON)
 }
 
 func export(ctx context.Context, p *program, args []string) error {

@@ -122,6 +122,39 @@ func steerSession(verb string) func(ctx context.Context, p *program, args []stri
 		if err := r.send(ctx, "POST", "/sessions/"+string(id)+"/"+verb, map[string]any{}, &struct{}{}); err != nil {
 			return fmt.Errorf("%s: %w", r.url, err)
 		}
+		var now whereabouts
+		if err := r.ask(ctx, "GET", "/sessions/"+string(id), &now); err != nil {
+			return fmt.Errorf("%s: %w", r.url, err)
+		}
+		fmt.Fprintln(p.stdout, now.after(verb))
 		return nil
 	}
+}
+
+// whereabouts is where a session stands.
+type whereabouts struct {
+	Kind    harness.Kind   `json:"kind"`
+	Status  harness.Status `json:"status"`
+	Pending int            `json:"pending_approvals"`
+}
+
+// after says what a verb has come to, or will.
+func (s whereabouts) after(verb string) string {
+	later := "the session pauses when the turn has ended"
+	if s.Kind == harness.Background {
+		later = "the session pauses behind the call that runs"
+	}
+	switch {
+	case verb != "pause" || s.Status.Terminal():
+		return string(s.Status)
+	case s.Status == harness.Paused && s.Pending > 0:
+		return "paused; an approval waits, and what it is about is not done before the session is resumed"
+	case s.Status == harness.Paused:
+		return "paused"
+	case s.Status == harness.AwaitingApproval && s.Kind == harness.Background:
+		return "awaiting_approval; the session pauses when that is answered and the call is done"
+	case s.Status == harness.AwaitingApproval:
+		return "awaiting_approval; " + later
+	}
+	return string(s.Status) + "; " + later
 }

@@ -217,6 +217,25 @@ func (p *process) memory() (kib int) {
 	return kib
 }
 
+// What is said of a pause is what becomes of it: also while an approval waits,
+// and when the call that it was about is cancelled.
+func TestAPauseSaysWhatWillHappen(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := played(t, data, "ask bash {\"command\":\"ls\"} access=execute \"List\"\n  hang\nsay done")
+	id := strings.TrimSpace(mustRun(t, "sessions", "start", "--connect", p.http, "go"))
+	p.becomes(t, id, harness.AwaitingApproval)
+	if says := mustRun(t, "sessions", "pause", "--connect", p.http, id); says != "awaiting_approval; the session pauses when that is answered and the call is done\n" {
+		t.Errorf("pause says %q", says)
+	}
+	mustRun(t, "sessions", "resume", "--connect", p.http, id)
+	mustRun(t, "sessions", "cancel", "--connect", p.http, id)
+	p.becomes(t, id, harness.StatusCancelled)
+	if out := mustRun(t, "sessions", "show", "--data", data, id); !strings.Contains(out, `▸ bash {"command":"ls"} [cancelled]`) {
+		t.Errorf("show says\n%s", out)
+	}
+}
+
 // What a person at a terminal does with background work.
 func TestWorkIsStartedAndSteeredFromATerminal(t *testing.T) {
 	t.Parallel()
@@ -241,12 +260,16 @@ func TestWorkIsStartedAndSteeredFromATerminal(t *testing.T) {
 	if out := mustRun(t, "sessions", "ls", "--json", "--status", "queued", "--data", data); !strings.Contains(out, `"queue_position":1`) {
 		t.Errorf("the list is\n%s", out)
 	}
-	verb("sessions", "pause", first)
+	if says := verb("sessions", "pause", first); says != "running; the session pauses behind the call that runs" && says != "paused" {
+		t.Errorf("pause says %q", says)
+	}
 	p.becomes(t, first, harness.Paused)
 	p.becomes(t, second, harness.StatusCompleted)
 	verb("sessions", "resume", first)
 	p.becomes(t, first, harness.Running)
-	verb("sessions", "cancel", first)
+	if says := verb("sessions", "cancel", first); says != "running" && says != "cancelled" {
+		t.Errorf("cancel says %q", says)
+	}
 	p.becomes(t, first, harness.StatusCancelled)
 	mustFail(t, 1, []string{"no turn is running"}, "sessions", "cancel", "--connect", p.http, first)
 	mustFail(t, 1, []string{"no server runs"}, "sessions", "start", "go")
