@@ -120,6 +120,10 @@ type Spawner interface {
 	// ctx ends, the child is cancelled. It fails with [ErrInvalid] if sessions
 	// would nest too deep.
 	Spawn(ctx context.Context, n NewSession, task string, started func(SessionID)) (answer string, err error)
+
+	// Join waits, like Spawn, for a session that this one has handed a task
+	// before, in a run that outlived the server.
+	Join(ctx context.Context, child SessionID) (answer string, err error)
 }
 
 // ErrShutdown is the cause a turn's context ends with when the server stops.

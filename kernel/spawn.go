@@ -43,6 +43,22 @@ func (h *host) Spawn(ctx context.Context, n harness.NewSession, task string, sta
 	if err != nil {
 		return "", fmt.Errorf("hand on a task to %s: %w", id, err)
 	}
+	return k.result(ctx, id, r)
+}
+
+func (h *host) Join(ctx context.Context, child harness.SessionID) (string, error) {
+	st, err := h.s.k.At(ctx, child, 0)
+	switch {
+	case err != nil:
+		return "", err
+	case st.SpawnedBy != h.s.id:
+		return "", fmt.Errorf("session %s does nothing for this one: %w", child, harness.ErrNotFound)
+	}
+	return h.s.k.result(ctx, child, harness.Receipt{})
+}
+
+// result is the last answer of a child when its turn behind r has ended.
+func (k *Kernel) result(ctx context.Context, id harness.SessionID, r harness.Receipt) (string, error) {
 	end, err := k.turnEnd(ctx, id, r.Seq)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, harness.ErrShutdown) {

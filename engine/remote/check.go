@@ -41,6 +41,9 @@ func (o *order) check(f *runner.Frame) error {
 	if o.count++; o.count > maxFrames {
 		return o.fault("a run has more than %d events", maxFrames)
 	}
+	if f.Task != nil {
+		o.bytes += int64(len(f.Task.Prompt))
+	}
 	if o.bytes += int64(len(f.Text) + len(f.Input) + len(f.Output) + len(f.Payload) + len(f.Result) + len(f.Content)); o.bytes > maxBytes {
 		return o.fault("a run says more than %d bytes", maxBytes)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,6 +61,7 @@ type lodging struct {
 	kill      func(ctx context.Context) error // ends the runner and all that is in it; nil if it is not ours to end
 	gone      func() bool                     // it will never come back
 	leave     func()                          // the turn does not need it any more
+	alone     bool                            // it does nothing for other sessions meanwhile, so it can hand work to them
 }
 
 var _ interface {
@@ -113,6 +115,9 @@ func (e *Engine) learn(h runner.Health) {
 		return
 	}
 	e.can = harness.Abilities(*h.Abilities)
+	if _, one := e.home.(elsewhere); one { // who does one turn at a time cannot do a task of it
+		e.can.Tells = slices.DeleteFunc(slices.Clone(e.can.Tells), func(k harness.Type) bool { return k == "subagent_event" })
+	}
 }
 
 // Survives asks the runner whether it has the run of exactly this attempt.

@@ -30,7 +30,9 @@ type follower struct {
 	order   order
 	replay  uint64            // up to here it was said before this Run began
 	pending []runner.Question // what was open then
-	asking  chan struct{}     // as many as there may be questions at a time
+	handed  []runner.Handed   // likewise
+	tasks   tasks
+	asking  chan struct{} // as many as there may be questions at a time
 	ref     string
 	spoke   bool
 	content []byte // of the artifact that is told of next
@@ -138,7 +140,7 @@ func (f *follower) open(ctx context.Context) (s *runner.Stream, err error) {
 		if h, err := f.at.client.Health(look); err == nil {
 			f.engine.learn(h)
 		}
-		f.replay, f.pending, f.ours = st.Frame, st.Pending, true
+		f.replay, f.pending, f.handed, f.ours = st.Frame, st.Pending, st.Tasks, true
 		f.wg.Go(f.guard)
 		return f.at.client.Attach(f.wire, f.order.run, 0)
 	}
@@ -212,6 +214,8 @@ func (f *follower) query(ctx context.Context) (runner.Query, error) {
 	if !f.ours {
 		return runner.Query{Prompt: q.Prompt, Resume: q.Resume}, nil
 	}
+	_, spawns := f.host.(harness.Spawner)
+	q.Tasks = spawns && f.at.alone
 	size := 0
 	for e, err := range f.host.History(ctx, 0) {
 		if err != nil {
@@ -262,6 +266,8 @@ func (f *follower) take(frame *runner.Frame) (over bool, err error) {
 			return false, f.ask(frame)
 		}
 		return false, nil
+	case runner.TaskAsked, runner.TaskDropped:
+		return false, f.task(frame)
 	case runner.Checkpoint:
 		f.ref = frame.Ref
 		if !f.order.numbered {

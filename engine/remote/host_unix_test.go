@@ -52,8 +52,13 @@ func host(name string) error {
 	if err != nil {
 		return err
 	}
-	var e harness.Engine = forest{book}
-	if name != "forest" {
+	var e harness.Engine
+	switch name {
+	case "forest":
+		e = forest{book}
+	case "chief":
+		e = chief{}
+	default:
 		if e, err = script.Open(name, nil); err != nil {
 			return err
 		}
@@ -107,7 +112,7 @@ func (f forest) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
 func runners(t testing.TB, file string) (*remote.Engine, *custody.Book) {
 	t.Helper()
 	dir := t.TempDir()
-	if file != "forest" {
+	if file != "forest" && file != "chief" {
 		src := filepath.Join(dir, "script")
 		if err := os.WriteFile(src, []byte(file), 0o600); err != nil {
 			t.Fatal(err)

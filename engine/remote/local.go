@@ -137,7 +137,7 @@ func (r *runners) client(s harness.SessionID) *runner.Client {
 
 func (r *runners) lodging(t harness.Turn) *lodging {
 	return &lodging{
-		client: r.client(t.Session), directory: t.Directory, leave: r.enter(t.Session),
+		client: r.client(t.Session), directory: t.Directory, leave: r.enter(t.Session), alone: true,
 		kill: func(ctx context.Context) error { return r.kill(ctx, t.Session) },
 		gone: func() bool {
 			c, err := runner.DialSocket(context.Background(), filepath.Join(r.dir(t.Session), socketName))

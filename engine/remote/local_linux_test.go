@@ -188,9 +188,11 @@ type house struct {
 func enter(t *testing.T, script string) *house {
 	t.Helper()
 	h := &house{T: t, dir: t.TempDir(), store: memory.New()}
-	h.file = filepath.Join(h.dir, "script")
-	if err := os.WriteFile(h.file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
+	if h.file = script; script != "chief" {
+		h.file = filepath.Join(h.dir, "script")
+		if err := os.WriteFile(h.file, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	h.open()
 	var err error

@@ -246,6 +246,11 @@ func (c *Client) Decide(ctx context.Context, id string, call harness.CallID, a A
 	return c.call(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/approvals/"+url.PathEscape(string(call)), a, nil)
 }
 
+// Report tells a run of a task that it has handed on.
+func (c *Client) Report(ctx context.Context, id, task string, t TaskReport) error {
+	return c.call(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/tasks/"+url.PathEscape(task), t, nil)
+}
+
 // Forget lets the runner forget a run that is over.
 func (c *Client) Forget(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/runs/"+url.PathEscape(id), nil, nil)

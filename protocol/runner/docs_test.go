@@ -23,7 +23,7 @@ func TestThePageDescribesTheProtocol(t *testing.T) {
 	}
 	for _, kind := range []runner.Kind{
 		runner.Started, runner.Delta, runner.ToolStart, runner.Completed, runner.Failed, runner.ToolOutput, runner.ToolDone, runner.Asked,
-		runner.Reasoning, runner.UsageSoFar, runner.Checkpoint, runner.Content, runner.Other, runner.Cancelled,
+		runner.Reasoning, runner.UsageSoFar, runner.Checkpoint, runner.Content, runner.TaskAsked, runner.TaskDropped, runner.Other, runner.Cancelled,
 	} {
 		if !strings.Contains(page, "| `"+string(kind)+"`") {
 			t.Errorf("%s is missing", kind)

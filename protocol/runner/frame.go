@@ -22,15 +22,17 @@ const (
 
 // The events added to them.
 const (
-	ToolOutput Kind = "tool.output"
-	ToolDone   Kind = "tool.completed"
-	Asked      Kind = "approval.requested"
-	Reasoning  Kind = "reasoning.delta"
-	UsageSoFar Kind = "usage"
-	Checkpoint Kind = "checkpoint"
-	Content    Kind = "artifact.content" // a piece of the artifact that the next event of the inventory tells of
-	Other      Kind = "event"            // any other event of S3's inventory
-	Cancelled  Kind = "run.cancelled"
+	ToolOutput  Kind = "tool.output"
+	ToolDone    Kind = "tool.completed"
+	Asked       Kind = "approval.requested"
+	Reasoning   Kind = "reasoning.delta"
+	UsageSoFar  Kind = "usage"
+	Checkpoint  Kind = "checkpoint"
+	Content     Kind = "artifact.content" // a piece of the artifact that the next event of the inventory tells of
+	TaskAsked   Kind = "task.requested"   // work for a session of its own
+	TaskDropped Kind = "task.dropped"     // nobody waits for it any more
+	Other       Kind = "event"            // any other event of S3's inventory
+	Cancelled   Kind = "run.cancelled"
 )
 
 // Ends reports whether a run is over with such an event.
@@ -67,6 +69,7 @@ type Frame struct {
 	Retryable   bool            `json:"retryable,omitempty"`
 	Unread      []string        `json:"unread,omitempty"` // keys of words that the engine never took
 	*Usage
+	Task *Task `json:"task,omitempty"`
 
 	Name    harness.Type    `json:"name,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`

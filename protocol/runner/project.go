@@ -76,7 +76,7 @@ func (f *Frame) Fact() harness.Payload {
 		return new(harness.Usage(*f.Usage))
 	case Other:
 		return decodeFact(f.Name, f.Payload)
-	case Started, Asked, Checkpoint, Content, Completed, Failed, Cancelled:
+	case Started, Asked, TaskAsked, TaskDropped, Checkpoint, Content, Completed, Failed, Cancelled:
 	}
 	return nil
 }

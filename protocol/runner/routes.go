@@ -23,6 +23,7 @@ func (r *Runner) routes() map[string]http.HandlerFunc {
 		"POST /runs/{id}/steer":               r.steer,
 		"POST /runs/{id}/config":              r.config,
 		"POST /runs/{id}/approvals/{call...}": r.approve,
+		"POST /runs/{id}/tasks/{task}":        r.task,
 		"DELETE /runs/{id}":                   r.forget,
 		"POST /workspace/marks":               r.mark,
 		"DELETE /workspace/marks/{session}":   r.unmark,
@@ -170,6 +171,22 @@ func (r *Runner) approve(w http.ResponseWriter, req *http.Request) {
 	}
 	if err == nil {
 		err = run.decide(harness.CallID(req.PathValue("call")), a)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (r *Runner) task(w http.ResponseWriter, req *http.Request) {
+	var t TaskReport
+	run, err := r.find(req.PathValue("id"))
+	if err == nil {
+		err = read(w, req, MaxQuery, &t) // an answer is as long as a model likes
+	}
+	if err == nil {
+		err = run.report(req.PathValue("task"), t)
 	}
 	if err != nil {
 		refuse(w, err)

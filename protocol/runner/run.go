@@ -21,6 +21,7 @@ type run struct {
 	spool   *spool
 	history []rawEvent
 	can     harness.Abilities
+	hands   bool                // its followers do tasks
 	words   chan []harness.Word // size 1: see say
 	ctx     context.Context     // ends when the run is told to
 	cancel  context.CancelCauseFunc
@@ -35,6 +36,8 @@ type run struct {
 	calls    map[harness.CallID]bool // true while open
 	asked    map[harness.CallID]*question
 	keys     map[string]bool // of everything that was said
+	tasks    map[string]*handed
+	handed   int // how many tasks there were
 	config   harness.Config
 	ref      string
 	said     strings.Builder
@@ -51,7 +54,7 @@ var (
 func newRun(q Query, can harness.Abilities, s *spool) *run {
 	r := &run{
 		id: q.RequestID, session: q.SessionID, attempt: q.Attempt, kept: q.RequestID != "", spool: s, can: can, words: make(chan []harness.Word, 1),
-		state: Running, calls: map[harness.CallID]bool{}, asked: map[harness.CallID]*question{}, keys: map[string]bool{}, ref: q.Resume,
+		state: Running, calls: map[harness.CallID]bool{}, asked: map[harness.CallID]*question{}, keys: map[string]bool{}, tasks: map[string]*handed{}, hands: q.Tasks, ref: q.Resume,
 	}
 	for _, raw := range q.History {
 		r.history = append(r.history, rawEvent(raw))
@@ -96,7 +99,11 @@ func (r *run) work(e harness.Engine) {
 		if !r.can.Approve {
 			r.keep.before(r)
 		}
-		err := safely(r.ctx, e, turn, r)
+		var h harness.Host = r
+		if r.hands {
+			h = delegating{r}
+		}
+		err := safely(r.ctx, e, turn, h)
 		r.keep.after(r)
 		if r.over(err) {
 			return
@@ -150,6 +157,7 @@ func (r *run) over(err error) bool {
 		}
 	}
 	clear(r.asked)
+	clear(r.tasks)
 	_, _ = r.spool.add(f) // a spool that is broken ends its readers, too
 	return true
 }
@@ -250,6 +258,9 @@ func (r *run) status() Status {
 		if q.given == nil {
 			s.Pending = append(s.Pending, Question{call, q.frame})
 		}
+	}
+	for id, h := range r.tasks {
+		s.Tasks = append(s.Tasks, Handed{id, h.frame, h.session})
 	}
 	return s
 }

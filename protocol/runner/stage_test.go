@@ -32,11 +32,20 @@ func open(t *testing.T, src string, opts *runner.Options) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := script.New(s, nil)
+	w := openWith(t, e, opts)
+	w.engine = e
+	return w
+}
+
+// openWith is a stage whose engine is another.
+func openWith(t *testing.T, e harness.Engine, opts *runner.Options) *stage {
+	t.Helper()
 	if opts == nil {
 		opts = &runner.Options{}
 	}
-	w := &stage{T: t, engine: script.New(s, nil)}
-	w.runner = runner.New(w.engine, opts)
+	w := &stage{T: t}
+	w.runner = runner.New(e, opts)
 	srv := httptest.NewServer(w.runner)
 	t.Cleanup(func() {
 		w.runner.Close()
@@ -44,6 +53,7 @@ func open(t *testing.T, src string, opts *runner.Options) *stage {
 		srv.Close()
 	})
 	w.url = srv.URL
+	var err error
 	if w.Client, err = runner.NewClient(srv.URL, opts.Token); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +70,13 @@ func (w *stage) ctx() context.Context {
 // query starts a run with an id.
 func (w *stage) query(id, prompt string) *runner.Stream {
 	w.Helper()
-	s, err := w.Query(w.ctx(), runner.Query{Prompt: prompt, RequestID: id, Attempt: 1})
+	return w.start(runner.Query{Prompt: prompt, RequestID: id, Attempt: 1})
+}
+
+// start starts a run.
+func (w *stage) start(q runner.Query) *runner.Stream {
+	w.Helper()
+	s, err := w.Query(w.ctx(), q)
 	if err != nil {
 		w.Fatal(err)
 	}

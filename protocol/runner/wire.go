@@ -21,6 +21,7 @@ type Query struct {
 	Began     harness.Seq       `json:"began,omitempty"`
 	Final     bool              `json:"final,omitempty"`   // whoever asks does not ask again if it fails
 	Kept      bool              `json:"kept,omitempty"`    // whoever asks has files kept by itself, with POST /workspace/marks
+	Tasks     bool              `json:"tasks,omitempty"`   // whoever asks has tasks done that the run hands on
 	History   []json.RawMessage `json:"history,omitempty"` // envelopes, as the log has them
 }
 
@@ -39,6 +40,7 @@ type Status struct {
 	State     string     `json:"state"`
 	Frame     uint64     `json:"frame"` // the last event so far
 	Pending   []Question `json:"pending,omitempty"`
+	Tasks     []Handed   `json:"tasks,omitempty"` // that it waits for
 }
 
 // Cancelling tells a run to end.
