@@ -13,6 +13,7 @@ import (
 type masked struct {
 	text     string
 	literals []string
+	quoted   []string // the same, with what they stood in
 }
 
 const (
@@ -32,14 +33,15 @@ func mask(text string) masked {
 		return r
 	}, text)
 	text = fence.ReplaceAllStringFunc(text, func(s string) string {
-		return " " + m.put(fence.FindStringSubmatch(s)[1]) + "\n"
+		inside := fence.FindStringSubmatch(s)[1]
+		return " " + m.put(inside, inside) + "\n"
 	})
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if closing := closingQuote(text, i, r); closing > 0 {
-			b.WriteString(m.put(text[i+size : closing]))
 			_, last := utf8.DecodeRuneInString(text[closing:])
+			b.WriteString(m.put(text[i+size:closing], text[i:closing+last]))
 			i = closing + last
 			continue
 		}
@@ -50,11 +52,11 @@ func mask(text string) masked {
 	return m
 }
 
-func (m *masked) put(literal string) string {
+func (m *masked) put(literal, quoted string) string {
 	if len(m.literals) > lastMask-firstMask {
 		return literal
 	}
-	m.literals = append(m.literals, literal)
+	m.literals, m.quoted = append(m.literals, literal), append(m.quoted, quoted)
 	return string(firstMask + rune(len(m.literals)-1))
 }
 
@@ -95,11 +97,16 @@ func closingQuote(text string, i int, r rune) int {
 }
 
 // bare is s with its literals as they were written, without their quotes.
-func (m *masked) bare(s string) string {
+func (m *masked) bare(s string) string { return m.with(m.literals, s) }
+
+// typed is s as it was written.
+func (m *masked) typed(s string) string { return m.with(m.quoted, s) }
+
+func (m *masked) with(literals []string, s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if n := int(r - firstMask); r >= firstMask && n < len(m.literals) {
-			b.WriteString(m.literals[n])
+		if n := int(r - firstMask); r >= firstMask && n < len(literals) {
+			b.WriteString(literals[n])
 		} else {
 			b.WriteRune(r)
 		}

@@ -48,7 +48,10 @@ func makeMeasure(p *parser, m []string) []step {
 }
 
 // kindsOfFiles are how people call files by what is in them.
-var kindsOfFiles = map[string]string{"python": "py", "javascript": "js", "typescript": "ts", "text": "txt", "shell": "sh", "markdown": "md", "ruby": "rb"}
+var kindsOfFiles = map[string]string{
+	"go": "go", "golang": "go", "python": "py", "javascript": "js", "typescript": "ts", "shell": "sh", "bash": "sh", "markdown": "md", "text": "txt", "json": "json", "yaml": "yaml",
+	"rust": "rs", "java": "java", "ruby": "rb", "html": "html", "css": "css", "csv": "csv", "log": "log", "c": "c", "toml": "toml", "xml": "xml", "sql": "sql",
+}
 
 func makeCountFiles(p *parser, m []string) []step {
 	pattern := ""
@@ -109,6 +112,9 @@ func makeBrief(p *parser, m []string) []step {
 		return nil
 	}
 	name := p.fileName(m[1])
+	if n := len(p.steps); n > 0 && p.steps[n-1].kind == run && strings.EqualFold(p.name(m[1]), "it") { // what it says is what it printed
+		return []step{{kind: tell}}
+	}
 	if n := len(p.steps); n > 0 && p.steps[n-1].kind == read && p.steps[n-1].path == name { // "read it and summarise it" is one look
 		p.steps[n-1].brief = true
 		return []step{}

@@ -77,7 +77,7 @@ func (p *parser) content(s string) string {
 	if l, ok := p.literal(s); ok {
 		s = l
 	} else {
-		s = p.bare(s)
+		s = p.typed(s)
 	}
 	return strings.TrimSuffix(s, "\n") + "\n"
 }
@@ -87,6 +87,16 @@ func makeEmpty(p *parser, m []string) []step {
 		return nil
 	}
 	return []step{{kind: write, path: p.name(m[1])}}
+}
+
+func makeEmpties(p *parser, m []string) (steps []step) {
+	for _, f := range p.list(m[1]) {
+		if !p.isFile(f, "") {
+			return nil
+		}
+		steps = append(steps, step{kind: write, path: p.fileName(f)})
+	}
+	return steps
 }
 
 // prosaic are the ends of names of files that hold plain words.

@@ -34,6 +34,14 @@ func makeGlob(p *parser, m []string) []step {
 	return []step{{kind: glob, text: pattern, path: p.dir(m[2])}}
 }
 
+func makeGlobOf(p *parser, m []string) []step {
+	end, ok := kindsOfFiles[strings.ToLower(m[1])]
+	if !ok {
+		return nil
+	}
+	return []step{{kind: glob, text: "**/*." + end, path: p.dir(m[2])}}
+}
+
 func makeGrep(what, where int) func(*parser, []string) []step {
 	return func(p *parser, m []string) []step {
 		s := step{kind: grep, text: p.bare(m[what])}

@@ -1,8 +1,10 @@
 package offline
 
 import (
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +13,15 @@ func makeRunIt(p *parser, _ []string) []step {
 		return nil
 	}
 	return []step{{kind: run, text: runner(p.file)}}
+}
+
+// makeRunWith runs the file that was written last with a program.
+func makeRunWith(p *parser, m []string) []step {
+	program := p.bare(m[1])
+	if p.file == "" || !slices.Contains(slices.Collect(maps.Values(interpreters)), program) && !programs[program] {
+		return nil
+	}
+	return []step{{kind: run, text: program + " " + quote(p.file)}}
 }
 
 // interpreters run files by the end of their names.
