@@ -7,8 +7,8 @@ import (
 	"harness/policy"
 )
 
-// The cost of a decision. An append that is synced takes some 300 µs, and
-// health and policy together may cost 5 % of it.
+// The cost of a decision. Health and policy together may cost 5 % of an append:
+// BenchmarkHealthAndPolicyBesideAnAppend of the kernel sets them beside one.
 func BenchmarkDecide(b *testing.B) {
 	none := policy.Join(nil, nil, directory)
 	full := policy.Join(read(b, generous+"  - {deny: '*', paths: ['**/.env', 'secrets/**']}\n  - {deny: fetch, hosts: ['*.internal']}\n"), nil, directory)

@@ -52,64 +52,45 @@ func look(directory, tool string, input json.RawMessage) *call {
 		c.unread("its arguments can be read in two ways: " + err.Error())
 		return c
 	}
-	var spelled map[string]json.RawMessage
-	if json.Unmarshal(input, &spelled) != nil {
+	members, ok := membersOf(input)
+	if !ok {
 		c.unread("its arguments are no object")
 		return c
 	}
-	members := spelled
-	for name := range spelled {
-		if name != strings.ToLower(name) { // no two differ only in case
-			members = lowered(spelled)
-			break
-		}
-	}
 	at := place{sure: true, inside: true}
-	for _, name := range placeMembers {
-		if raw, ok := members[name]; ok && c.shell {
+	if c.shell {
+		for raw := range named(members, placeMembers) {
 			at = c.place(text(raw))
 		}
 	}
-	for _, name := range pathMembers {
-		if raw, ok := members[name]; ok {
-			c.paths = append(c.paths, c.place(text(raw)))
-		}
+	for raw := range named(members, pathMembers) {
+		c.paths = append(c.paths, c.place(text(raw)))
 	}
-	for _, name := range patchMembers {
-		if raw, ok := members[name]; ok && !c.shell {
+	if !c.shell {
+		for raw := range named(members, patchMembers) {
 			c.patch(text(raw))
 		}
 	}
-	for _, name := range urlMembers {
-		if raw, ok := members[name]; ok {
-			c.hosts = append(c.hosts, hostOf(text(raw)))
-		}
+	for raw := range named(members, urlMembers) {
+		c.hosts = append(c.hosts, hostOf(text(raw)))
 	}
-	var lines []json.RawMessage
-	for _, name := range commandMembers {
-		if raw, ok := members[name]; ok {
-			lines = append(lines, raw)
-		}
+	var line json.RawMessage
+	lines := 0
+	for raw := range named(members, commandMembers) {
+		line = raw
+		lines++
 	}
 	switch {
-	case !c.shell && len(lines) == 0:
+	case !c.shell && lines == 0:
 	case !c.shell: // of a tool that we do not know
 		c.shell = true
 		c.unread("it is not known how its command is read")
-	case len(lines) != 1 || len(c.paths) > 0 || len(c.hosts) > 0 || c.odd != "":
+	case lines != 1 || len(c.paths) > 0 || len(c.hosts) > 0 || c.odd != "":
 		c.unread("it is not one command line")
 	default:
-		c.line(lines[0], at)
+		c.line(line, at)
 	}
 	return c
-}
-
-func lowered(spelled map[string]json.RawMessage) map[string]json.RawMessage {
-	members := make(map[string]json.RawMessage, len(spelled))
-	for name, raw := range spelled {
-		members[strings.ToLower(name)] = raw
-	}
-	return members
 }
 
 // unread says that the call's command cannot be told.
@@ -133,7 +114,7 @@ func (c *call) line(raw json.RawMessage, at place) {
 		c.unread("it has no command line")
 		return
 	}
-	r := &reader{call: c}
+	r := &reader{call: c, commands: make([]command, 0, 4)} // most lines have no more
 	if line != "" {
 		r.script(line, 0)
 	} else {

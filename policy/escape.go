@@ -90,23 +90,44 @@ var escapes = []escape{
 
 // escaping says why arguments let a program run another.
 func escaping(name string, args []word) string {
-	for _, e := range escapes {
-		if !nameGlob(e.program).fits(name) {
-			continue
-		}
+	for _, e := range escapesByName[name] {
 		if why := e.in(name, args); why != "" {
 			return why
+		}
+	}
+	for _, e := range escapesByGlob {
+		if nameGlob(e.program).fits(name) {
+			if why := e.in(name, args); why != "" {
+				return why
+			}
 		}
 	}
 	return ""
 }
 
-func (e escape) in(name string, args []word) string {
-	why := name + " can run other commands with such arguments"
+// escapesByName and escapesByGlob are the escapes, to be found: no program has
+// some of both.
+var escapesByName, escapesByGlob = indexed(escapes)
+
+func indexed(all []escape) (byName map[string][]*escape, byGlob []*escape) {
+	byName = make(map[string][]*escape)
+	for i := range all {
+		if e := &all[i]; strings.Contains(e.program, "*") {
+			byGlob = append(byGlob, e)
+		} else {
+			byName[e.program] = append(byName[e.program], e)
+		}
+	}
+	return byName, byGlob
+}
+
+const otherwise = " can run other commands with such arguments"
+
+func (e *escape) in(name string, args []word) string {
 	words := 0
 	for _, a := range args {
 		if !a.sure && !a.glob || a.glob && (e.text != nil || e.safe != nil) {
-			return why
+			return name + otherwise
 		}
 		option := strings.HasPrefix(a.text, "-") // "-" is the input
 		switch {
@@ -114,7 +135,7 @@ func (e escape) in(name string, args []word) string {
 			slices.ContainsFunc(e.words, func(w string) bool { return isWord(a.text, w) }),
 			!option && e.text != nil && e.text.MatchString(a.text),
 			!option && e.safe != nil && words == 0 && !e.safe.MatchString(a.text):
-			return why
+			return name + otherwise
 		case !option:
 			if e.first {
 				return ""

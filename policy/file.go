@@ -239,12 +239,12 @@ func oneOf[T ~string](known ...T) func(string) (T, error) {
 }
 
 // filePattern refuses patterns that would not mean what they seem to.
-func filePattern(s string) (pathPattern, error) {
+func filePattern(s string) (*pathPattern, error) {
 	switch bare := strings.TrimPrefix(s, "./"); {
 	case bare == "" || strings.HasPrefix(s, "~"):
-		return pathPattern{}, fmt.Errorf("%q: a pattern is relative to the workspace, or a whole path", s)
+		return nil, fmt.Errorf("%q: a pattern is relative to the workspace, or a whole path", s)
 	case path.Clean(bare) != strings.TrimSuffix(bare, "/") || slices.Contains(strings.Split(bare, "/"), ".."):
-		return pathPattern{}, fmt.Errorf("%q: write it without .. and without empty parts", s)
+		return nil, fmt.Errorf("%q: write it without .. and without empty parts", s)
 	}
 	return newPathPattern(s)
 }

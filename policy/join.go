@@ -46,7 +46,7 @@ func Join(server, workspace *Policy, directory string) *Policy {
 
 // Trusts reports whether the server takes the rules of a directory for its own.
 func (p *Policy) Trusts(directory string) bool {
-	return p != nil && path.IsAbs(directory) && slices.ContainsFunc(p.trust, func(t pathPattern) bool { return t.exact.MatchString(path.Clean(directory)) })
+	return p != nil && path.IsAbs(directory) && slices.ContainsFunc(p.trust, func(t *pathPattern) bool { return t.exact.MatchString(path.Clean(directory)) })
 }
 
 // Unreadable is the policy of a workspace whose file cannot be read: everything
@@ -61,10 +61,10 @@ func Unreadable(name string, err error) *Policy {
 // its rules, what "always" has allowed, its sessions.
 var guard = rule{
 	outcome: Ask, path: "builtin#rules", reason: "it may change the rules and sessions of the workspace", source: ByFile, changes: true, firm: true, surely: true, hint: ".harness",
-	paths: []pathPattern{mustPattern("./.harness/**")},
+	paths: []*pathPattern{mustPattern("./.harness/**")},
 }
 
-func mustPattern(s string) pathPattern {
+func mustPattern(s string) *pathPattern {
 	p, err := newPathPattern(s)
 	if err != nil {
 		panic(err)

@@ -5,16 +5,9 @@ import (
 	"strings"
 )
 
-// parts are the places of the commands of a line; of another call, one for all
-// of it.
-func (c *call) parts() []int {
-	n := max(1, len(c.commands))
-	parts := make([]int, n)
-	for i := range parts {
-		parts[i] = i
-	}
-	return parts
-}
+// parts is the number of the commands of a line; of another call, one for all of
+// it.
+func (c *call) parts() int { return max(1, len(c.commands)) }
 
 func (c *call) part(i int) *command {
 	if i < len(c.commands) {

@@ -71,6 +71,9 @@ func (p commandPattern) touches(argv []word) match {
 		}
 		return pw.glob.fits(w.text)
 	}
+	if argv[0].sure && !like(p.words[0], argv[0], true) { // most are about something else
+		return no
+	}
 	any := func(word) bool { return true }
 	if p.run(argv, func(pw patternWord, w word, first bool) bool { return w.sure && like(pw, w, first) }, any, func(word) bool { return false }) {
 		return yes
@@ -85,11 +88,17 @@ func (p commandPattern) touches(argv []word) match {
 // says whether a word fits a word, some whether * may have it, flexible whether
 // it may stand for any number of words itself.
 func (p commandPattern) run(argv []word, one func(patternWord, word, bool) bool, some, flexible func(word) bool) bool {
-	at := make([]bool, len(p.words)+1)
+	var few, other [16]bool
+	at, next := few[:], other[:]
+	if n := len(p.words) + 1; n > len(few) {
+		at, next = make([]bool, n), make([]bool, n)
+	} else {
+		at, next = at[:n], next[:n]
+	}
 	at[0] = true
 	p.skip(at)
 	for i, w := range argv {
-		next := make([]bool, len(at))
+		clear(next)
 		for j, here := range at {
 			if !here {
 				continue
@@ -109,7 +118,7 @@ func (p commandPattern) run(argv []word, one func(patternWord, word, bool) bool,
 			}
 		}
 		p.skip(next)
-		at = next
+		at, next = next, at
 	}
 	return at[len(p.words)]
 }

@@ -8,6 +8,7 @@ import (
 
 // place is a file that a call names, as its name says: links are not followed.
 type place struct {
+	tree   string // abs as the directory that it may be: with a slash behind it
 	abs    string // clean
 	rel    string // to the workspace; "" outside of it, and for the workspace itself
 	inside bool
@@ -40,14 +41,15 @@ func (c *call) placeFrom(at place, name string) place {
 	}
 	switch {
 	case path.IsAbs(name):
-		p.abs = path.Clean(name)
+		p.tree = path.Clean(name) + "/"
 	case c.directory == "":
 		return place{}
 	case at.rel == "" && c.directory != "/" && name != "." && name != ".." && !strings.Contains(name, "/"): // most names are so plain
-		p.abs = c.directory + "/" + name
+		p.tree = c.directory + "/" + name + "/"
 	default:
-		p.abs = path.Join(c.directory, at.rel, name)
+		p.tree = path.Join(c.directory, at.rel, name) + "/"
 	}
+	p.abs = p.tree[:len(p.tree)-1]
 	switch base := strings.TrimSuffix(c.directory, "/"); {
 	case p.abs == c.directory:
 		p.inside = true
@@ -64,10 +66,12 @@ type pathPattern struct {
 	absolute bool
 	exact    *regexp.Regexp
 	folded   *regexp.Regexp // whatever the case of letters
+
+	head, tail string // what every name begins and ends with, whatever its case; a name in ASCII needs no closer look without them
 }
 
-func newPathPattern(text string) (pathPattern, error) {
-	p := pathPattern{text: text, absolute: path.IsAbs(text)}
+func newPathPattern(text string) (*pathPattern, error) {
+	p := &pathPattern{text: text, absolute: path.IsAbs(text)}
 	glob := strings.TrimPrefix(text, "./")
 	if !strings.Contains(glob, "/") {
 		glob = "**/" + glob
@@ -79,12 +83,26 @@ func newPathPattern(text string) (pathPattern, error) {
 	if p.exact, err = regexp.Compile(expr); err != nil {
 		return p, err
 	}
+	if ascii(glob) {
+		const special = `*?{},\`
+		p.head = glob[:len(glob)-len(strings.TrimLeftFunc(glob, func(c rune) bool { return !strings.ContainsRune(special, c) }))]
+		p.tail = strings.TrimPrefix(glob[strings.LastIndexAny(glob, special)+1:], "/") // **/ may be nothing
+	}
 	p.folded, err = regexp.Compile("(?i)" + expr)
 	return p, err
 }
 
+// like reports whether a name fits, whatever its case.
+func (p *pathPattern) like(name string) bool {
+	far := func(part, whole string) bool { return part != whole && !strings.EqualFold(part, whole) }
+	if n := len(name); ascii(name) && (n < len(p.head) || n < len(p.tail) || far(name[:len(p.head)], p.head) || far(name[n-len(p.tail):], p.tail)) {
+		return false
+	}
+	return p.folded.MatchString(name)
+}
+
 // covers reports whether the pattern surely has the file.
-func (p pathPattern) covers(f place) bool {
+func (p *pathPattern) covers(f place) bool {
 	if !f.sure || f.up {
 		return false
 	}
@@ -97,7 +115,7 @@ func (p pathPattern) covers(f place) bool {
 // touches reports whether the file, or the directory that it may be, is or may
 // be one of the pattern's: on some disks case does not matter, nor which form
 // of Unicode a name has.
-func (p pathPattern) touches(f place) match {
+func (p *pathPattern) touches(f place) match {
 	if !f.sure {
 		return maybe
 	}
@@ -108,7 +126,7 @@ func (p pathPattern) touches(f place) match {
 		return no
 	}
 	switch {
-	case p.folded.MatchString(name), p.folded.MatchString(name + "/"):
+	case p.like(name), p.like(f.tree[len(f.abs)-len(name):]):
 		return yes
 	case !ascii(p.text) && !ascii(name), f.up && strings.Contains(p.text, "/"):
 		return maybe

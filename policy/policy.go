@@ -14,7 +14,6 @@ package policy
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"harness"
@@ -66,13 +65,11 @@ func Decide(p *Policy, c Context, grants []harness.Grant, rules []harness.Rule, 
 	list := standing(grants, rules, use.Tool)
 	var r ruling
 	var call *call
-	if len(list) > 0 || p.speaks(c, use) {
+	if bearing := p.bearing(c, use); len(list)+len(bearing.rules)+len(bearing.strict) > 0 {
 		call = look(c.Directory, use.Tool, use.Input)
-		r = p.rule(c, use, call)
+		r = bearing.rule(call)
 	}
-	if r.reason == "" && p != nil && len(p.rules) > 0 {
-		r.reason = "no rule is about it"
-	}
+	r.ruled = p != nil && len(p.rules) > 0
 	v := decide(r, c, list, use, call)
 	if v.Outcome == Ask && p != nil && c.Kind == harness.Background {
 		v.Wait = p.unattended.deadline
@@ -91,7 +88,7 @@ func decide(r ruling, c Context, list []allowance, use harness.ToolUse, call *ca
 	if free && r.outcome == "" {
 		return mode
 	}
-	need := slices.Clone(r.asked)
+	need := r.asked
 	if !free {
 		need = append(need, r.left...)
 	}
@@ -101,7 +98,11 @@ func decide(r ruling, c Context, list []allowance, use harness.ToolUse, call *ca
 	if r.outcome == Ask {
 		return r.verdict()
 	}
-	return Verdict{Ask, "mode." + string(c.Mode), cmp.Or(use.Reason, r.reason), ByMode, 0}
+	v := Verdict{Ask, "mode." + string(c.Mode), use.Reason, ByMode, 0}
+	if v.Reason == "" {
+		v.Reason = r.reason()
+	}
+	return v
 }
 
 // byMode is what the permission mode allows by itself.

@@ -13,7 +13,7 @@ import (
 type Policy struct {
 	rules      []rule
 	unattended unattended
-	trust      []pathPattern
+	trust      []*pathPattern
 	strict     *Policy // the workspace's own rules, which can only refuse and ask
 }
 
@@ -33,7 +33,7 @@ type rule struct {
 	tools    []nameGlob
 	commands []commandPattern
 	env      []nameGlob // variables that an allowed command may set
-	paths    []pathPattern
+	paths    []*pathPattern
 	inside   *bool // of the workspace, or outside
 	hosts    []hostPattern
 	engines  []nameGlob
@@ -96,7 +96,7 @@ func (r *rule) allows(call *call, part *command) bool {
 // has reports whether the rule's conditions on files surely hold for one.
 func (r *rule) has(f place) bool {
 	return (r.inside == nil || f.sure && !f.up && f.inside == *r.inside) &&
-		(r.paths == nil || slices.ContainsFunc(r.paths, func(p pathPattern) bool { return p.covers(f) }))
+		(r.paths == nil || slices.ContainsFunc(r.paths, func(p *pathPattern) bool { return p.covers(f) }))
 }
 
 func (r *rule) reaches(h host) bool {
@@ -136,7 +136,7 @@ func (r *rule) touches(f place) match {
 		}
 	}
 	if r.paths != nil {
-		got = min(got, worst(r.paths, func(p pathPattern) match { return p.touches(f) }))
+		got = min(got, worst(r.paths, func(p *pathPattern) match { return p.touches(f) }))
 	}
 	return got
 }

@@ -8,22 +8,30 @@ import (
 
 // carriers run the command that their arguments hold, after options of their
 // own.
-var carriers = []string{
+var carriers = setOf(
 	"sudo", "doas", "su", "runuser", "pkexec", "env", "nohup", "time", "timeout", "nice", "ionice", "chrt", "taskset", "stdbuf", "unbuffer", "setsid", "setarch", "chroot",
 	"unshare", "nsenter", "bwrap", "firejail", "fakeroot", "flock", "parallel", "watch", "xargs", "busybox", "toybox", "command", "builtin", "exec", "strace", "ltrace",
 	"gdb", "script", "expect", "entr", "caffeinate", "systemd-run", "dbus-run-session", "xvfb-run", "ssh", "direnv", "noglob", "nocorrect", "-",
 	"numactl", "prlimit", "cpulimit", "faketime", "proot", "winpty", "rlwrap", "at", "batch",
-}
+)
 
 // interpreters run a text as a program; those that are shells have lines that
 // can be read.
-var interpreters = []string{"sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd"}
+var interpreters = setOf("sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd")
 
 // builtins change what the words after them mean, or run what their arguments
 // say.
-var builtins = []string{
+var builtins = setOf(
 	"eval", ".", "source", "trap", "alias", "unalias", "shopt", "set", "setopt", "unsetopt", "enable", "hash", "fc", "jobs", "complete", "compgen", "compopt", "bind", "mapfile", "readarray",
 	"read", "let", "unset", "declare", "typeset", "nameref", "coproc", "getopts", "pushd", "popd", "autoload", "zmodload", "emulate", "repeat", "rehash",
+)
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
 }
 
 // add takes a command, finds out whether it can be told what it runs, and takes
@@ -48,12 +56,12 @@ func (r *reader) add(c command, depth int) {
 		if !r.stays(args) {
 			c.opaque = firstOf(c.opaque, "it goes outside the workspace, or nobody can tell where")
 		}
-	case slices.Contains(builtins, name):
+	case builtins[name]:
 		c.opaque = firstOf(c.opaque, name+" can change what other words mean")
 		c.hidden = c.hidden || name == "eval" && slices.ContainsFunc(args, unsure)
-	case slices.Contains(carriers, name), slices.Contains(interpreters, name):
+	case carriers[name], interpreters[name]:
 		c.opaque = firstOf(c.opaque, name+" runs another command")
-		c.hidden = c.hidden || slices.Contains(interpreters, name) && fromInput(args)
+		c.hidden = c.hidden || interpreters[name] && fromInput(args)
 	default:
 		c.opaque = firstOf(c.opaque, escaping(name, args))
 	}
@@ -99,7 +107,7 @@ func (r *reader) inside(name string, args []word, depth int) {
 			words = append(words, a.text)
 		}
 		r.script(strings.Join(words, " "), depth+1)
-	case slices.Contains(interpreters, name):
+	case interpreters[name]:
 		for i, a := range args {
 			if i+1 < len(args) && strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "c") {
 				if !args[i+1].sure {
@@ -112,7 +120,7 @@ func (r *reader) inside(name string, args []word, depth int) {
 		}
 	case name == "trap" && len(args) > 0 && args[0].sure:
 		r.script(args[0].text, depth+1)
-	case slices.Contains(carriers, name): // whichever of its arguments the command is
+	case carriers[name]: // whichever of its arguments the command is
 		for i, a := range args {
 			if i == maxCarried {
 				r.dark("it has too many arguments")
@@ -152,7 +160,7 @@ func (r *reader) carried(argv []word, depth int) {
 	}
 	name := strings.ToLower(path.Base(argv[0].text))
 	r.commands = append(r.commands, c)
-	if !slices.Contains(carriers, name) { // its own words are looked at already
+	if !carriers[name] { // its own words are looked at already
 		r.inside(name, argv[1:], depth+1)
 	}
 }

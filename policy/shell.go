@@ -210,8 +210,11 @@ func (r *reader) statement(s *syntax.Stmt, depth int) string {
 		why = firstOf(why, c.redirect(r.call, d))
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		for _, w := range call.Args {
-			c.argv = append(c.argv, wordOf(w))
+		if len(call.Args) > 0 {
+			c.argv = make([]word, len(call.Args))
+		}
+		for i, w := range call.Args {
+			c.argv[i] = wordOf(w)
 		}
 		c.assign(call.Assigns)
 		r.add(c, depth)

@@ -190,13 +190,15 @@ func answered(p *Policy, c Context, list []allowance, tool string, input json.Ra
 		return Verdict{}, false
 	}
 	call := look(c.Directory, tool, input)
-	r := p.rule(c, harness.ToolUse{Tool: tool, Input: input}, call)
+	r := p.bearing(c, harness.ToolUse{Tool: tool, Input: input}).rule(call)
 	if r.outcome == Deny || r.firm {
 		return Verdict{}, false
 	}
-	need := append(slices.Clone(r.asked), r.left...)
-	if len(need) == 0 { // the file has come to allow it
-		need = call.parts()
+	need := append(r.asked, r.left...)
+	for i := range call.parts() {
+		if len(r.asked)+len(r.left) == 0 { // the file has come to allow it
+			need = append(need, i)
+		}
 	}
 	return covering(list, call, need, r.outcome != Ask)
 }

@@ -16,6 +16,9 @@ type word struct {
 
 // wordOf reads a word.
 func wordOf(w *syntax.Word) word {
+	if text := w.Lit(); text != "" && !strings.ContainsAny(text, `\*?[{,`) && !strings.Contains(text, "..") && text[0] != '~' && text[0] != '=' { // most are plain
+		return word{text: text, sure: true}
+	}
 	var b strings.Builder
 	out := word{sure: true}
 	special := "" // characters that the shell looks at, because nothing quotes them
