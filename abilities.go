@@ -28,8 +28,14 @@ var everySession = []Type{
 	"session", "session_state", "user_message", "hook_event", "turn_start", "token", "response", "rewind", "turn_end", "error", "health_snapshot",
 }
 
-// Events are the kinds that a session of such an engine may have, in the order
-// of the inventory.
+// byTheServer are the kinds that a server writes where they are due, whatever
+// runs the turns: expiry and branches, limits of a health policy, a workspace of
+// the session's own, what its work leaves behind. With session_state and error
+// it is what S3 has a bridge expose at least.
+var byTheServer = []Type{"session_checkpoint", "policy_decision", "sandbox_notice", "approval_required", "approval_applied", "artifact"}
+
+// Events are the kinds that such an engine may tell of, or that a session has
+// anyway, in the order of the inventory.
 func (a Abilities) Events() []Type {
 	able := slices.Concat(everySession, a.Tells)
 	for _, g := range []struct {
@@ -95,7 +101,7 @@ func (a Abilities) Lacks() *Lacks {
 	l := Lacks{Settings: slices.Clone(a.Ignores)}
 	events, commands := a.Events(), a.Commands()
 	for _, i := range inventory {
-		if !slices.Contains(events, i.Type) {
+		if !slices.Contains(events, i.Type) && !slices.Contains(byTheServer, i.Type) {
 			l.Events = append(l.Events, i.Type)
 		}
 	}

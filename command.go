@@ -50,10 +50,12 @@ type (
 	// Configure changes the fields that are set, and the title if there is one.
 	// ClientKey is Cancel's.
 	Configure struct {
-		Patch     ConfigPatch
-		Title     *string
-		ClientKey string
-		Actor     string
+		Patch      ConfigPatch
+		Title      *string
+		MaxRetries *int       // see NewSession; also of the turn that runs
+		Expires    *time.Time // see NewSession; only of a background session
+		ClientKey  string
+		Actor      string
 	}
 	// Rewind reverts files to their state at a message: before the turn that the
 	// message belongs to. Named by its own item, a rewind is undone. ClientKey is
@@ -227,13 +229,22 @@ type NewSession struct {
 // between two tries that is most of an hour.
 const MaxRetries = 100
 
+// CheckRetries refuses a number of retries that no session can have; nil is none
+// of them.
+func CheckRetries(n *int) error {
+	if n != nil && (*n < 0 || *n > MaxRetries) {
+		return fmt.Errorf("max retries %d: must be 0 to %d: %w", *n, MaxRetries, ErrInvalid)
+	}
+	return nil
+}
+
 // Check refuses what no session can be.
 func (n NewSession) Check() error {
-	switch {
-	case n.Kind != "" && n.Kind != Chat && n.Kind != Background:
+	if n.Kind != "" && n.Kind != Chat && n.Kind != Background {
 		return fmt.Errorf("kind %q: %w", n.Kind, ErrInvalid)
-	case n.MaxRetries != nil && (*n.MaxRetries < 0 || *n.MaxRetries > MaxRetries):
-		return fmt.Errorf("max retries %d: must be 0 to %d: %w", *n.MaxRetries, MaxRetries, ErrInvalid)
+	}
+	if err := CheckRetries(n.MaxRetries); err != nil {
+		return err
 	}
 	if len(n.Prompt) > 0 {
 		if err := CheckParts(n.Prompt); err != nil {

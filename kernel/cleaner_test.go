@@ -66,7 +66,9 @@ func fillTexts(v reflect.Value, text string) {
 		v.SetString(text)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fillTexts(v.Field(i), text)
+			if v.Type().Field(i).IsExported() { // a time has none
+				fillTexts(v.Field(i), text)
+			}
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))

@@ -270,13 +270,22 @@ func (m *machine) configure(now time.Time, c harness.Configure) (harness.Receipt
 	if c.Title != nil && len(*c.Title) > harness.MaxTitle {
 		return harness.Receipt{}, fmt.Errorf("title: longer than %d bytes: %w", harness.MaxTitle, harness.ErrInvalid)
 	}
-	if c.Patch.Empty() && c.Title == nil {
+	if err := harness.CheckRetries(c.MaxRetries); err != nil {
+		return harness.Receipt{}, err
+	}
+	if c.Expires != nil && !m.state.Queues() {
+		return harness.Receipt{}, fmt.Errorf("configure: only a session that works by itself expires: %w", harness.ErrInvalid)
+	}
+	if c.Patch.Empty() && c.Title == nil && c.MaxRetries == nil && c.Expires == nil {
 		return harness.Receipt{}, fmt.Errorf("configure: nothing to change: %w", harness.ErrInvalid)
 	}
 	p := c.Patch
 	change := &harness.SessionState{
 		Title: c.Title, Model: p.Model, PermissionMode: p.PermissionMode, ThinkLevel: p.Effort, MaxTurns: p.MaxTurns, SystemPrompt: p.SystemPrompt, AgentProfile: p.Agent,
-		ClientKey: c.ClientKey,
+		MaxRetries: c.MaxRetries, ClientKey: c.ClientKey,
+	}
+	if c.Expires != nil {
+		change.ExpiresAt = new(c.Expires.UTC().Truncate(time.Millisecond))
 	}
 	if p.PermissionMode != nil {
 		change.ApprovalMode = approvalMode(*p.PermissionMode)

@@ -1,6 +1,7 @@
 // Package record has a session that works by itself leave behind what S3 calls
-// typed artifacts, whichever engine runs it: where it works when it begins, and
-// when it is done its final output, a record of the run, and what it changed.
+// typed artifacts, whichever engine runs it: what is to be done and where when it
+// begins, and when it is done its final output, a record of the run, the steps
+// that were told of and what it changed.
 //
 // They are told through the host like everything that an engine tells, so they
 // are kept before anybody hears of them, by content, without secrets, and go with
@@ -55,7 +56,10 @@ func (e *engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 		return e.Engine.Run(ctx, t, h)
 	}
 	r := newRun(t)
-	if t.Attached == 0 {
+	if t.Attached == 0 && t.Directory != "" { // it can write
+		if t.Attempt == 1 {
+			e.keep(ctx, h, t, task(t))
+		}
 		e.keep(ctx, h, t, r.workspace())
 	}
 	heard := &host{h, r}
@@ -71,6 +75,7 @@ func (e *engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 		e.keep(ctx, h, t, r.output())
 		e.keep(ctx, h, t, e.patch(ctx, t, h))
 	}
+	e.keep(ctx, h, t, r.told())
 	e.keep(ctx, h, t, r.record(err))
 	return err
 }

@@ -96,7 +96,9 @@ func run(t testing.TB, kind harness.Kind, src string, opts *kernel.Options) *mad
 	}
 	for _, a := range st.Trail().Artifacts {
 		m.order = append(m.order, a.Payload.ArtifactType)
-		m.found[a.Payload.ArtifactType] = m.content(a.Payload.ArtifactID)
+		if a.Payload.URI != "" {
+			m.found[a.Payload.ArtifactType] = m.content(a.Payload.ArtifactID)
+		}
 	}
 	return m
 }
@@ -118,7 +120,7 @@ func (m *made) content(id string) string {
 func TestABackgroundSessionLeavesItsArtifacts(t *testing.T) {
 	t.Parallel()
 	m := run(t, harness.Background, "say \"I look. \"\ncall bash {\"command\":\"ls\"} => ok\nsay \"All \"\nsay done.\nusage 10 5 0.5\n", &kernel.Options{})
-	if want := []string{"workspace", "final_output", "diff", "run_record"}; !slices.Equal(m.order, want) {
+	if want := []string{"task_graph", "workspace", "final_output", "diff", "run_record"}; !slices.Equal(m.order, want) {
 		t.Fatalf("%q, want %q", m.order, want)
 	}
 	if got := m.found["final_output"]; got != "All done." {
@@ -139,6 +141,9 @@ func TestABackgroundSessionLeavesItsArtifacts(t *testing.T) {
 	if !strings.Contains(m.found["workspace"], `"directory"`) {
 		t.Error(m.found["workspace"])
 	}
+	if got := m.found["task_graph"]; !strings.Contains(got, `"title": "go"`) {
+		t.Errorf("task graph %q", got)
+	}
 	// They go with their session.
 	st, err := m.k.At(t.Context(), m.id, 0)
 	if err != nil {
@@ -157,8 +162,26 @@ func TestABackgroundSessionLeavesItsArtifacts(t *testing.T) {
 func TestAFailedRunLeavesARecordAndNoOutput(t *testing.T) {
 	t.Parallel()
 	m := run(t, harness.Background, "say hello\nfail no luck\n", &kernel.Options{})
-	if want := []string{"workspace", "run_record"}; !slices.Equal(m.order, want) || !strings.Contains(m.found["run_record"], `"status": "error"`) {
+	if want := []string{"task_graph", "workspace", "run_record"}; !slices.Equal(m.order, want) || !strings.Contains(m.found["run_record"], `"status": "error"`) {
 		t.Errorf("%q: %s", m.order, m.found["run_record"])
+	}
+}
+
+// The steps that an engine tells of are its session's task graph, unless it keeps
+// one itself.
+func TestStepsBecomeATaskGraph(t *testing.T) {
+	t.Parallel()
+	const steps = "step 1/2 look running\nstep 1/2 look completed\nstep 2/2 mend running\nfail no luck\n"
+	m := run(t, harness.Background, steps, &kernel.Options{})
+	var g struct {
+		Steps []struct{ Title, Status string }
+	}
+	if err := json.Unmarshal([]byte(m.found["task_graph"]), &g); err != nil || len(g.Steps) != 2 || g.Steps[0].Status != "completed" || g.Steps[1].Title != "mend" || g.Steps[1].Status != "running" {
+		t.Errorf("%+v %v; %q", g, err, m.order)
+	}
+	m = run(t, harness.Background, `emit artifact {"artifact_id":"art_own","artifact_type":"task_graph"}`+"\n"+steps, &kernel.Options{})
+	if want := []string{"task_graph", "workspace", "task_graph", "run_record"}; !slices.Equal(m.order, want) {
+		t.Errorf("%q, want %q", m.order, want)
 	}
 }
 

@@ -26,6 +26,7 @@ type run struct {
 	calls  map[string]int
 	failed int
 	steps  int
+	graph  graph
 	usage  *harness.Usage
 }
 
@@ -50,7 +51,10 @@ func (r *run) hear(p harness.Payload) {
 		if p.Status != harness.OutcomeOK && p.Status != harness.OutcomeArtifact {
 			r.failed++
 		}
+	case *harness.Artifact:
+		r.graph.own = r.graph.own || p.ArtifactType == harness.ArtifactTaskGraph
 	case *harness.StepProgress:
+		r.graph.hear(p)
 		if p.Status == "completed" {
 			r.steps++
 		}
@@ -75,9 +79,6 @@ func (r *run) speak(item harness.ItemID, text string, whole bool) {
 
 // workspace is where the session works. It is the same at each turn.
 func (r *run) workspace() *harness.Artifact {
-	if r.turn.Directory == "" {
-		return nil
-	}
 	return made(r.turn.Session, harness.ArtifactWorkspace, "workspace "+r.turn.Directory, struct {
 		SessionID harness.SessionID `json:"session_id"`
 		Directory string            `json:"directory"`

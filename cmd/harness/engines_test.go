@@ -81,6 +81,8 @@ func table(t *testing.T) string {
 		switch play := plays[f.name][kind]; {
 		case play != "":
 			return play
+		case !slices.Contains(f.can.Events(), harness.Type(kind)) && !slices.Contains(none.Lacks().Events, harness.Type(kind)):
+			return "session"
 		default:
 			return yes(slices.Contains(f.can.Events(), harness.Type(kind)))
 		}

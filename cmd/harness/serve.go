@@ -125,6 +125,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	n := 0
 	if err = nodes.start(ctx, k); err == nil {
 		err = house.reconcile(ctx, store, eng, nodes.Node != nil)
+		apart.beside(*w.data).reconcile(ctx, store, log)
 	}
 	if err == nil {
 		n, err = k.Recover(ctx)

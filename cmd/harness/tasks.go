@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -15,18 +16,21 @@ import (
 
 // taskRooms are the workspaces of sessions that work apart from people, by the
 // session's id. The directory is made when there is one.
-type taskRooms struct{ dir *string }
+type taskRooms struct {
+	dir  *string
+	ours bool // no other server has its own there
+}
 
 // tasks is the flag that says where they are. That is not the data directory:
 // processes in a sandbox see nothing of that.
 func (f *flags) tasks() taskRooms {
-	return taskRooms{f.String("tasks", "", "`DIR` for the workspaces of isolated sessions; by default beside the data directory")}
+	return taskRooms{dir: f.String("tasks", "", "`DIR` for the workspaces of isolated sessions; by default beside the data directory")}
 }
 
 // beside is where they are if nothing was said.
 func (t taskRooms) beside(data string) taskRooms {
 	if *t.dir == "" {
-		return taskRooms{new(filepath.Clean(data) + "-tasks")}
+		return taskRooms{new(filepath.Clean(data) + "-tasks"), true}
 	}
 	return t
 }
@@ -62,4 +66,39 @@ func (t taskRooms) Remove(ctx context.Context, id harness.SessionID) error {
 		return fmt.Errorf("--tasks: %w", err)
 	}
 	return all.Remove(ctx, string(id))
+}
+
+// reconcile removes workspaces that a crash left half made: no session has ever
+// worked there. Whole ones without a session are named and left, for who knows
+// which store has gone back to an earlier day.
+func (t taskRooms) reconcile(ctx context.Context, store harness.Store, log *slog.Logger) {
+	if _, err := os.Stat(*t.dir); err != nil || !t.ours {
+		return
+	}
+	all, err := task.Open(*t.dir, nil)
+	var list []task.Task
+	if err == nil {
+		list, err = all.List()
+	}
+	if err != nil {
+		log.Warn("workspaces of sessions are not looked after", "err", err)
+		return
+	}
+	for _, made := range list {
+		if made.Kind == "" {
+			err := all.Remove(ctx, made.Name)
+			log.Info("removed a workspace that a crash left half made", "session", made.Name, "err", err)
+			continue
+		}
+		found := false
+		for _, err := range store.List(ctx, harness.Filter{Session: harness.SessionID(made.Name), Limit: 1}) {
+			found = true
+			if err != nil {
+				return // nothing can be said of any
+			}
+		}
+		if !found {
+			log.Warn("a workspace has no session", "session", made.Name, "directory", made.Directory)
+		}
+	}
 }

@@ -97,3 +97,26 @@ func TestRunIsolatedSaysWhere(t *testing.T) {
 		t.Errorf("the copy has our own directory: %v", err)
 	}
 }
+
+// A workspace that a crash left half made is gone after the next start, one that
+// somebody may have worked in is not.
+func TestWorkspacesAreReconciledWithSessions(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	half, whole := filepath.Join(data+"-tasks", "ses_half"), filepath.Join(data+"-tasks", "ses_whole")
+	for _, dir := range []string{half, whole} {
+		if err := os.MkdirAll(filepath.Join(dir, "tree"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(whole, "task.json"), []byte(`{"name":"ses_whole","kind":"copy"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "--data", data)
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the half one is left: %v", err)
+	}
+	if _, err := os.Stat(whole); err != nil || !strings.Contains(p.errors(), "ses_whole") {
+		t.Errorf("the whole one: %v; said was %s", err, p.errors())
+	}
+}

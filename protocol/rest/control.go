@@ -17,7 +17,9 @@ type (
 		chatQuery
 	}
 	sessionChange struct {
-		Title *string `json:"title" rule:"max=1024"`
+		Title      *string `json:"title" rule:"max=1024"`
+		MaxRetries *int64  `json:"max_retries" rule:"min=0 max=100"`
+		ExpiresAt  string  `json:"expires_at" rule:"max=64"` // RFC 3339; of one that works by itself
 		settings
 	}
 	configured struct {
@@ -65,11 +67,19 @@ func (s *Server) getSession(ctx context.Context, p *onSession) (sessionDetail, e
 }
 
 func (s *Server) configure(ctx context.Context, _ string, p *onSession, b *sessionChange) (configured, error) {
-	patch := b.patch()
-	if patch.Empty() && b.Title == nil {
+	c := harness.Configure{Patch: b.patch(), Title: b.Title, Actor: by(ctx)}
+	if b.MaxRetries != nil {
+		c.MaxRetries = new(int(*b.MaxRetries))
+	}
+	if at, err := expiry(b.ExpiresAt); err != nil {
+		return configured{}, err
+	} else if !at.IsZero() {
+		c.Expires = &at
+	}
+	if c.Patch.Empty() && c.Title == nil && c.MaxRetries == nil && c.Expires == nil {
 		return configured{}, badField("body", "nothing to change")
 	}
-	if _, err := s.k.Do(ctx, p.ID, harness.Configure{Patch: patch, Title: b.Title, Actor: by(ctx)}); err != nil {
+	if _, err := s.k.Do(ctx, p.ID, c); err != nil {
 		return configured{}, err
 	}
 	st, err := s.k.At(ctx, p.ID, 0)

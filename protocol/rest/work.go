@@ -113,16 +113,25 @@ func (s *Server) startWork(ctx context.Context, key string, _ *none, b *newWork)
 	if b.MaxRetries != nil {
 		n.MaxRetries = new(int(*b.MaxRetries))
 	}
-	if b.ExpiresAt != "" {
-		if n.Expires, err = time.Parse(time.RFC3339, b.ExpiresAt); err != nil {
-			return work{}, badField("expires_at", "must be a time of RFC 3339, such as 2026-01-02T15:04:05Z")
-		}
+	if n.Expires, err = expiry(b.ExpiresAt); err != nil {
+		return work{}, err
 	}
 	row, err := s.create(ctx, key, "work of user "+user, n)
 	if err != nil {
 		return work{}, err
 	}
 	return s.workAt(ctx, row)
+}
+
+// expiry reads a time; zero if there is none.
+func expiry(s string) (at time.Time, err error) {
+	if s == "" {
+		return at, nil
+	}
+	if at, err = time.Parse(time.RFC3339, s); err != nil || at.IsZero() {
+		return at, badField("expires_at", "must be a time of RFC 3339, such as 2026-01-02T15:04:05Z")
+	}
+	return at, nil
 }
 
 // workAt is a session with all that is to be known about how it runs.
