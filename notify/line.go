@@ -58,6 +58,7 @@ type line struct {
 	mu      sync.Mutex // guards what follows
 	waits   *queue     // but for the one that is being delivered
 	dropped int
+	failed  Failure // the last attempt, if it was one
 }
 
 func (n *Notifier) line(h Hook) (*line, error) {
@@ -96,6 +97,12 @@ func (l *line) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waits.len()
+}
+
+func (l *line) failure() Failure {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
 }
 
 // run delivers until ctx ends: first what the logs have that was never
@@ -191,6 +198,7 @@ func (l *line) try(ctx context.Context, it item) {
 	now := time.Now()
 	if err == nil {
 		l.fails, l.rests = 0, time.Time{}
+		l.note(Failure{})
 		l.n.opts.Counted(l.sort, Delivered)
 		l.log.Debug("told", "notice", it.notice.ID, "kind", it.notice.Kind)
 		l.handled(it.notice)
@@ -198,6 +206,7 @@ func (l *line) try(ctx context.Context, it item) {
 	}
 	l.fails++
 	it.attempts++
+	l.note(Failure{Since: l.fails, At: now.UTC().Truncate(time.Millisecond), Why: why(err)})
 	it.due = now.Add(backoff(l.n.opts.Backoff, maxBackoff, it.attempts-1))
 	after, final := advice(err)
 	if after > 0 {
@@ -217,6 +226,12 @@ func (l *line) try(ctx context.Context, it item) {
 		l.rests = now.Add(backoff(l.n.opts.Backoff, maxPause, l.fails-failuresInARow))
 	}
 	l.again(it)
+}
+
+func (l *line) note(f Failure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = f
 }
 
 func (l *line) again(it item) {

@@ -133,7 +133,7 @@ func (n *Notifier) Hooks() []Status {
 	for _, l := range n.lines {
 		h := l.hook
 		h.Secret = ""
-		all = append(all, Status{h, l.waiting(), slices.ContainsFunc(n.made, func(m Hook) bool { return m.Name == h.Name })})
+		all = append(all, Status{h, l.waiting(), slices.ContainsFunc(n.made, func(m Hook) bool { return m.Name == h.Name }), l.failure()})
 	}
 	return all
 }
@@ -143,4 +143,5 @@ type Status struct {
 	Hook
 	Waiting int
 	Made    bool // by a caller, who can remove it
+	Failed  Failure
 }

@@ -56,6 +56,9 @@ func asWebhook(h notify.Status) rest.Webhook {
 	if !h.Created.IsZero() {
 		w.CreatedAt = &h.Created
 	}
+	if h.Failed.Since > 0 {
+		w.Failures, w.LastFailedAt, w.LastError = h.Failed.Since, &h.Failed.At, h.Failed.Why
+	}
 	return w
 }
 

@@ -30,6 +30,10 @@ type (
 		Removable bool       `json:"removable"`
 		Secret    string     `json:"secret,omitempty"` // only when it is made
 		CreatedAt *time.Time `json:"created_at,omitempty"`
+
+		Failures     int        `json:"failures,omitempty"` // attempts in a row that failed
+		LastFailedAt *time.Time `json:"last_failed_at,omitempty"`
+		LastError    string     `json:"last_error,omitempty"` // why; gone when one is delivered
 	}
 	webhookList struct {
 		Webhooks []Webhook `json:"webhooks"`
