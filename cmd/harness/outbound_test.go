@@ -140,3 +140,31 @@ func TestSchedulesOnTheCommandLine(t *testing.T) {
 	mustFail(t, 1, []string{"no schedule"}, append([]string{"schedule", "rm", id}, at...)...)
 	mustFail(t, 1, []string{"no server runs"}, "schedule", "ls")
 }
+
+// Turns, model calls and tools are told to a collector that is named, in the
+// words of the GenAI conventions and without what was said. By default none is.
+func TestTurnsAreTracedIfACollectorIsNamed(t *testing.T) {
+	t.Parallel()
+	heard := make(chan string, 16) // more than is sent
+	to := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		heard <- r.URL.Path + " " + string(text)
+	}))
+	t.Cleanup(to.Close)
+	script := "script:" + write(t, filepath.Join(t.TempDir(), "s"), "call bash {\"command\":\"canary\"} => canary\nusage 10 5 0.5\nsay canary")
+	p := start(t, "--engine", script, "--otel", to.URL)
+	invoke(t, "run", "--connect", p.http, "--approve", "all", "canary")
+	select {
+	case got := <-heard:
+		for _, want := range []string{"/v1/traces", "gen_ai.operation.name", "invoke_agent", "chat", "execute_tool", "gen_ai.usage.input_tokens"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in what is told", want)
+			}
+		}
+		if strings.Contains(got, "canary") {
+			t.Error("what was said is told")
+		}
+	case <-time.After(patience):
+		t.Fatal("nothing is traced")
+	}
+}
