@@ -153,6 +153,11 @@ type Tally struct {
 	RepeatedPlanEvents    int64   `json:"repeated_plan_events,omitempty"`
 	ToolLatencyMS         int64   `json:"tool_latency_ms,omitempty"`
 	EventsWithoutEvidence int64   `json:"events_without_evidence,omitempty"`
+
+	// Of the moment, while it runs: how full the fullest window is, and what the
+	// worst score is short of 100.
+	ContextUsagePct float64 `json:"context_usage_pct,omitempty"`
+	ScoreLost       int64   `json:"score_lost,omitempty"`
 }
 
 // Artifact is something a turn made and the store keeps out of line.

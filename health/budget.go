@@ -38,7 +38,7 @@ const (
 )
 
 var limits = [limitCount]limit{
-	minScore: {"min_score", whole(func(p *harness.HealthPolicy) *int64 { return p.MinScore }), func(f *Fold, _ *harness.Tally) float64 { return float64(f.Score()) }, true,
+	minScore: {"min_score", whole(func(p *harness.HealthPolicy) *int64 { return p.MinScore }), func(f *Fold, t *harness.Tally) float64 { return float64(min(int64(f.Score()), 100-t.ScoreLost)) }, true,
 		func(_, used float64) float64 { return used - 10 }, "the score is %v, below %v"},
 	runtimeMinutes: {"runtime_minutes", some(func(p *harness.HealthPolicy) *float64 { return p.RuntimeMinutes }), func(f *Fold, _ *harness.Tally) float64 { return f.Runtime.Minutes() }, false,
 		again, "it ran for %v minutes; the limit is %v"},
@@ -46,7 +46,7 @@ var limits = [limitCount]limit{
 		again, "it used %v tokens; the limit is %v"},
 	costUSD: {"cost_usd", some(func(p *harness.HealthPolicy) *float64 { return p.CostUSD }), func(_ *Fold, t *harness.Tally) float64 { return t.CostUSD }, false,
 		again, "it cost %v US dollars; the limit is %v"},
-	contextUsage: {"context_usage_pct", some(func(p *harness.HealthPolicy) *float64 { return p.ContextUsagePct }), func(f *Fold, _ *harness.Tally) float64 { return f.Context }, false,
+	contextUsage: {"context_usage_pct", some(func(p *harness.HealthPolicy) *float64 { return p.ContextUsagePct }), func(_ *Fold, t *harness.Tally) float64 { return t.ContextUsagePct }, false,
 		func(_, used float64) float64 { return used + 5 }, "the model's window is %v%% full; the limit is %v"},
 	failedCalls: {"failed_tool_calls", whole(func(p *harness.HealthPolicy) *int64 { return p.FailedToolCalls }), func(_ *Fold, t *harness.Tally) float64 { return float64(t.FailedToolCalls) }, false,
 		again, "%v calls failed; the limit is %v"},

@@ -104,7 +104,7 @@ var rows = [flagCount]row{
 	budgetTime: {"budget_time", func(f *Fold) string { return pressure(f, runtimeMinutes, "minutes") },
 		func(f *Fold) level { return pressed(f, runtimeMinutes) }},
 	contextPressure: {"context_pressure", func(f *Fold) string {
-		return fmt.Sprintf("The model's window is %.0f%% full.", f.Context)
+		return fmt.Sprintf("The model's window is %.0f%% full.", f.Tally().ContextUsagePct)
 	}, func(f *Fold) level {
 		return max(when(warn, f.Context >= muchContext), when(critical, f.Context >= fullContext), pressed(f, contextUsage))
 	}},

@@ -159,7 +159,7 @@ func (f *Fold) budgets() Budgets {
 	}
 	return Budgets{
 		of(runtimeMinutes, 1, false), of(totalTokens, 0, f.Blind), of(costUSD, 6, f.Unpriced || f.Blind || f.Tree.Total.Unpriced),
-		of(contextUsage, 1, !f.HasPct),
+		of(contextUsage, 1, !f.HasPct && t.ContextUsagePct == 0),
 	}
 }
 

@@ -95,16 +95,30 @@ func add(a, b harness.Tally) harness.Tally {
 		FailedToolCalls: a.FailedToolCalls + b.FailedToolCalls, LoopWarnings: a.LoopWarnings + b.LoopWarnings,
 		RepeatedPlanEvents: a.RepeatedPlanEvents + b.RepeatedPlanEvents, ToolLatencyMS: max(a.ToolLatencyMS, b.ToolLatencyMS),
 		EventsWithoutEvidence: max(a.EventsWithoutEvidence, b.EventsWithoutEvidence),
+		ContextUsagePct:       max(a.ContextUsagePct, b.ContextUsagePct), ScoreLost: max(a.ScoreLost, b.ScoreLost),
 	}
 }
 
-// Tally is what the session and those below it came to so far. The latency and
-// what went without evidence are the worst of them, all else adds up.
+// Tally is what the session and those below it came to so far. The latency, the
+// window and what went without evidence are the worst of them, all else adds up;
+// the score is of those below, for it depends on the rest.
 func (f *Fold) Tally() harness.Tally {
 	return add(f.Tree.Total, harness.Tally{
 		TotalTokens: f.Tokens.total(), CostUSD: f.Cost.total(), Unpriced: f.Unpriced, FailedToolCalls: f.Tools.Failed,
 		LoopWarnings: f.Loop.Warnings, RepeatedPlanEvents: f.Plan.Repeats, ToolLatencyMS: f.latency(), EventsWithoutEvidence: f.Evidence.Without,
+		ContextUsagePct: f.Context,
 	})
+}
+
+// Told is the tally for whoever handed the work on, with the score. When nothing
+// runs any more, its window and its score hold nobody up.
+func (f *Fold) Told(running bool) harness.Tally {
+	t := f.Tally()
+	t.ScoreLost = max(t.ScoreLost, int64(100-f.Score()))
+	if !running {
+		t.ContextUsagePct, t.ScoreLost = 0, 0
+	}
+	return t
 }
 
 func (f *Fold) seeSubagent(p *harness.SubagentEvent) flags {
@@ -115,7 +129,7 @@ func (f *Fold) seeSubagent(p *harness.SubagentEvent) flags {
 	if p.AgentID != "" && len(p.AgentID) <= harness.MaxID {
 		f.Tree.tell(p.AgentID, *p.Tally)
 	}
-	return set(budgetTokens) | set(budgetCost)
+	return set(budgetTokens) | set(budgetCost) | set(contextPressure)
 }
 
 // round keeps figures that people read, and compares, short.

@@ -70,7 +70,7 @@ func (s *session) toTell(c *harness.Commit) *tallied {
 	if s.m.state.SpawnedBy == "" {
 		return nil
 	}
-	t := tallied{s.id, harness.SubagentRunning, s.m.health.Tally()}
+	t := tallied{child: s.id, status: harness.SubagentRunning}
 	for _, e := range c.Events {
 		switch p := e.Payload.(type) {
 		case *harness.TurnStart:
@@ -79,7 +79,7 @@ func (s *session) toTell(c *harness.Commit) *tallied {
 			t.status = map[string]string{harness.TurnCompleted: harness.SubagentCompleted, harness.TurnCancelled: harness.SubagentCancelled, harness.TurnError: harness.SubagentFailed}[p.Status]
 		}
 	}
-	if t.tally == s.told {
+	if t.tally = s.m.health.Told(t.status == harness.SubagentRunning); t.tally == s.told {
 		return nil
 	}
 	s.told = t.tally
