@@ -10,6 +10,7 @@ import (
 
 	"harness"
 	"harness/engine/script"
+	"harness/protocol/rest"
 	"harness/store/memory"
 )
 
@@ -112,12 +113,13 @@ func TestPOSTSessionsQueuesWorkAndTheSameKeyFindsIt(t *testing.T) {
 // looked at: the common ones always.
 func TestEveryFieldOfTheSessionStateContractIsAnswered(t *testing.T) {
 	t.Parallel()
-	s := serve(t, `emit sandbox_notice {"requested_backend":"auto","resolved_backend":"local","isolation":"workspace"}
+	processes := func(harness.SessionID) ([]rest.Process, error) { return []rest.Process{{Role: "agent", PID: 4711}}, nil }
+	s := serveOn(t, memory.New(), `emit sandbox_notice {"requested_backend":"auto","resolved_backend":"local","isolation":"workspace"}
 emit transport_diagnostic {"status":"ok","kind":"provider","provider_actual":"openai"}
 emit artifact {"artifact_id":"art_w","artifact_type":"workspace"}
 emit artifact {"artifact_id":"art_g","artifact_type":"task_graph"}
 ask bash c1 => ok
-fail it broke`)
+fail it broke`, &rest.Options{Processes: processes})
 	w := s.starts(`{"prompt":"go","max_retries":1,"expires_at":"2099-01-02T03:04:05Z","think_level":"low","agent_profile":"a","model":"m"}`)
 	s.asks(w.SessionID)
 	fields := func() map[string]any {
@@ -130,7 +132,7 @@ fail it broke`)
 		"session_id": w.SessionID, "status": "awaiting_approval", "provider": "openai", "model": "m", "agent_profile": "a", "permission_mode": "normal",
 		"approval_mode": "on_request", "think_level": "low", "policy_path": "mode.normal", "sandbox_mode": "local", "sandbox_isolation": "workspace",
 		"engine": "script", "runner_kind": "native", "workspace_id": "art_w", "task_graph_id": "art_g", "attempt_count": 1.0, "max_retries": 1.0,
-		"expires_at": "2099-01-02T03:04:05Z",
+		"expires_at": "2099-01-02T03:04:05Z", "process_id": 4711.0,
 	} {
 		if m[name] != want {
 			t.Errorf("%s is %v, want %v", name, m[name], want)
@@ -145,6 +147,14 @@ fail it broke`)
 	s.becomes(w.SessionID, harness.StatusFailed)
 	if m = fields(); m["last_error"] != "it broke" || m["ended_at"] == nil || m["approval_request_id"] != nil {
 		t.Errorf("failed as %v, ended %v", m["last_error"], m["ended_at"])
+	}
+	// A branch has the rest of the contract.
+	var b map[string]any
+	s.must(201, &b, "POST", "/sessions/"+w.SessionID+"/resume", fmt.Sprintf(`{"from_event_id":"%s.2"}`, w.SessionID))
+	for _, name := range []string{"parent_session_id", "branch_source_event_id", "branch_resume_cursor", "resume_context"} {
+		if b[name] == nil || b[name] == "" {
+			t.Errorf("the branch has no %s", name)
+		}
 	}
 	// And so it is told: each status that the session had, in a session_state.
 	told := s.statuses(w.SessionID)
