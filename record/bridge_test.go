@@ -152,3 +152,67 @@ func lacks(t *testing.T, l *harness.Lacks) {
 		}
 	}
 }
+
+// prepared is an engine that looks what there is when it begins.
+type prepared struct {
+	bridge
+	found map[string]bool
+}
+
+func (p prepared) Run(ctx context.Context, _ harness.Turn, h harness.Host) error {
+	if err := h.Checkpoint(ctx, "begun"); err != nil { // what was told before is durable
+		return err
+	}
+	for e, err := range h.History(ctx, 0) {
+		if a, ok := e.Payload.(*harness.Artifact); ok && err == nil {
+			p.found[a.ArtifactType] = true
+		}
+	}
+	return h.Emit(ctx, &harness.Completed{Result: "done"})
+}
+
+// Before a write-capable session does anything, what it is to do and where are
+// there as typed artifacts.
+func TestWriteCapableSessionsPrepareATaskGraphAndTaskWorkspaceAndPersistBothAsTypedArtifacts(t *testing.T) {
+	t.Parallel()
+	shelf, err := artifact.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms, err := task.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := prepared{found: map[string]bool{}}
+	k := kernel.New(memory.New(), map[string]harness.Engine{"e": record.Engine(e, nil)},
+		&kernel.Options{Engine: "e", Directory: t.TempDir(), Shelf: shelf, Tasks: tasks{rooms}})
+	t.Cleanup(func() { k.Close() })
+	id, err := k.Create(t.Context(), harness.NewSession{Kind: harness.Background, Prompt: harness.TextPart("mend it")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range k.Watch(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := k.At(t.Context(), id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !st.Status.Terminal() {
+			continue
+		}
+		for _, a := range st.Trail().Artifacts {
+			content, err := shelf.Open(t.Context(), a.Payload.ArtifactID)
+			if err != nil {
+				t.Errorf("%s is not kept: %v", a.Payload.ArtifactType, err)
+				continue
+			}
+			content.Close()
+		}
+		break
+	}
+	if !e.found["task_graph"] || !e.found["workspace"] {
+		t.Errorf("when it began there were %v", e.found)
+	}
+}
