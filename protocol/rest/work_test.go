@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"harness"
-	"harness/engine/script"
 	"harness/protocol/rest"
 	"harness/store/memory"
 )
@@ -113,7 +112,9 @@ func TestPOSTSessionsQueuesWorkAndTheSameKeyFindsIt(t *testing.T) {
 // looked at: the common ones always.
 func TestEveryFieldOfTheSessionStateContractIsAnswered(t *testing.T) {
 	t.Parallel()
-	processes := func(harness.SessionID) ([]rest.Process, error) { return []rest.Process{{Role: "agent", PID: 4711}}, nil }
+	processes := func(harness.SessionID) ([]rest.Process, error) {
+		return []rest.Process{{Role: "agent", PID: 4711}}, nil
+	}
 	s := serveOn(t, memory.New(), `emit sandbox_notice {"requested_backend":"auto","resolved_backend":"local","isolation":"workspace"}
 emit transport_diagnostic {"status":"ok","kind":"provider","provider_actual":"openai"}
 emit artifact {"artifact_id":"art_w","artifact_type":"workspace"}
@@ -186,43 +187,6 @@ func TestSessionsWithAPastExpiresAtFailWithAnExpiredCheckpoint(t *testing.T) {
 	if w.Reason != "expired" || !w.checkpointed("expired") || w.AttemptCount != 0 || !strings.Contains(w.LastError, "expired") {
 		t.Errorf("%+v", w)
 	}
-}
-
-// Both can be changed later: one more retry while it runs, and an earlier or
-// later end.
-func TestRetriesAndExpiryAreChangedByPATCH(t *testing.T) {
-	t.Parallel()
-	s := serve(t, "when retry\ngate go\nretry one\nsay done\nelse\nhang\nend")
-	id := s.starts(`{"prompt":"retry"}`).SessionID
-	s.becomes(id, harness.Running)
-	var w worker
-	if s.must(200, &w, "PATCH", "/sessions/"+id, `{"max_retries":1}`); w.MaxRetries != 1 {
-		t.Errorf("changed to %d", w.MaxRetries)
-	}
-	s.engine.Open("go")
-	if w := s.becomes(id, harness.StatusCompleted); w.AttemptCount != 2 {
-		t.Errorf("%d attempts", w.AttemptCount)
-	}
-	var busy []string
-	for range 8 {
-		busy = append(busy, s.starts(`{"prompt":"hang"}`).SessionID)
-	}
-	id = s.starts(`{"prompt":"retry","expires_at":"2099-01-02T03:04:05Z"}`).SessionID
-	s.becomes(id, harness.Queued)
-	s.must(200, nil, "PATCH", "/sessions/"+id, `{"expires_at":"2001-02-03T04:05:06Z"}`)
-	if w := s.becomes(id, harness.StatusFailed); w.Reason != "expired" || !w.checkpointed("expired") {
-		t.Errorf("%+v", w)
-	}
-	// It goes on if it gets more time.
-	s.must(200, nil, "PATCH", "/sessions/"+id, `{"expires_at":"2099-01-02T03:04:05Z","max_retries":1}`)
-	s.must(200, nil, "POST", "/sessions/"+id+"/resume", "{}")
-	s.becomes(id, harness.Queued)
-	for _, b := range busy {
-		s.must(200, nil, "POST", "/sessions/"+b+"/cancel", "")
-	}
-	s.becomes(id, harness.StatusCompleted)
-	s.refused(400, "invalid", "expires_at", "PATCH", "/sessions/"+id, `{"expires_at":"tomorrow"}`)
-	s.refused(400, "invalid", "", "PATCH", "/sessions/"+s.chat(), `{"expires_at":"2099-01-02T03:04:05Z"}`)
 }
 
 func TestPausedSessionsKeepTheirRowCheckpointsAndArtifactsAndResumeRequeuesTheSame(t *testing.T) {
@@ -367,46 +331,5 @@ func TestThePlaceInTheQueueIsShown(t *testing.T) {
 	}
 	for _, id := range ids {
 		s.do("POST", "/sessions/"+id+"/cancel", "")
-	}
-}
-
-// What an engine cannot tell, its sessions say from the first event on, and in
-// every detail, and nothing of it comes: nobody is shown an empty column and
-// told that nothing happened.
-func TestBridgeSessionsDocumentReducedFidelityInsteadOfPretendingFullParity(t *testing.T) {
-	t.Parallel()
-	parsed, err := script.Parse("call read c1 => one\nthink hm\nsay done")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reduced := harness.Abilities{Tools: true, Thinks: true}
-	s := serveWith(t, memory.New(), script.New(parsed, &script.Options{Lacks: reduced}), nil)
-	id := s.starts(`{"prompt":"go"}`).SessionID
-	s.becomes(id, harness.StatusCompleted)
-	var d struct {
-		Lacks struct{ Events []string }
-	}
-	s.must(200, &d, "GET", "/sessions/"+id, "")
-	for _, kind := range []string{"tool_call", "tool_result", "tool_outcome", "thinking"} {
-		if !slices.Contains(d.Lacks.Events, kind) {
-			t.Errorf("%s is not said to be lacking: %v", kind, d.Lacks.Events)
-		}
-	}
-	var page struct {
-		Events []struct {
-			Type    string
-			Payload struct {
-				Lacks *struct{ Events []string }
-			}
-		}
-	}
-	s.must(200, &page, "GET", "/sessions/"+id+"/events", "")
-	if first := page.Events[0]; first.Type != "session_state" || first.Payload.Lacks == nil {
-		t.Errorf("the first event is %+v", first)
-	}
-	for _, e := range page.Events {
-		if slices.Contains(d.Lacks.Events, e.Type) {
-			t.Errorf("%s is said to be lacking, and came", e.Type)
-		}
 	}
 }
