@@ -1,5 +1,16 @@
 package postgres
 
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// OpenTraced is Open with somebody who listens to what is said to the server.
+func OpenTraced(ctx context.Context, url string, tracer pgx.QueryTracer) (*Store, error) {
+	return Open(ctx, url, &Options{tracer: tracer})
+}
+
 // Quiet reports whether the store has nothing under way in its pool.
 func (s *Store) Quiet() bool {
 	s.hints.mu.Lock()

@@ -2,9 +2,8 @@ package postgres_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,34 +11,6 @@ import (
 	"harness/store/postgres"
 	"harness/store/postgres/postgrestest"
 )
-
-// TestEveryVersionIsBroughtUpToDate makes a schema as each earlier build left
-// it.
-func TestEveryVersionIsBroughtUpToDate(t *testing.T) {
-	t.Parallel()
-	server := postgrestest.Start(t)
-	files, err := filepath.Glob("migrations/*.sql")
-	if err != nil || len(files) < 2 || !slices.IsSorted(files) {
-		t.Fatalf("migrations are %v, %v", files, err)
-	}
-	for have := range len(files) {
-		url := server.URL(t)
-		server.Exec(t, url, "CREATE TABLE harness_schema(version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
-		for i, file := range files[:have] {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			server.Exec(t, url, string(text))
-			server.Exec(t, url, "INSERT INTO harness_schema(version) VALUES($1)", i+1)
-		}
-		st := open(t, url)
-		mustAppend(t, st, commit("a", 0, 2))
-		if err := st.Join(t.Context(), "n", 1e9); err != nil {
-			t.Fatalf("from version %d: %v", have, err)
-		}
-	}
-}
 
 // TestABuildWorksOnASchemaOneVersionAhead is the older half of a rolling upgrade:
 // the schema has what the next version adds, and this build goes on, and starts.
@@ -53,7 +24,7 @@ func TestABuildWorksOnASchemaOneVersionAhead(t *testing.T) {
 	if err != nil || from != to {
 		t.Fatalf("migrated from %d to %d, %v", from, to, err)
 	}
-	for _, table := range []string{"sessions", "commits", "snapshots", "messages", "rules", "owners", "leases", "orders"} {
+	for _, table := range []string{"sessions", "commits", "snapshots", "messages", "rules", "owners", "leases", "orders", "leftovers"} {
 		server.Exec(t, url, "ALTER TABLE "+table+" ADD COLUMN news text NOT NULL DEFAULT ''")
 	}
 	server.Exec(t, url, "CREATE TABLE novelty(n int)")
@@ -79,23 +50,34 @@ func TestABuildWorksOnASchemaOneVersionAhead(t *testing.T) {
 	}
 }
 
+// TestOneOfManyThatOpenAtOnceMigrates starts with nothing, and with what the
+// first version left: each step is done once.
 func TestOneOfManyThatOpenAtOnceMigrates(t *testing.T) {
 	t.Parallel()
-	url := postgrestest.Start(t).URL(t)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			st, err := postgres.Open(t.Context(), url, nil)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if err := st.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+	server := postgrestest.Start(t)
+	for v := range 2 {
+		url := server.URL(t)
+		if v > 0 {
+			server.Restore(t, url, readFixture(t, v, "sql"))
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				st, err := postgres.Open(t.Context(), url, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := st.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if from, to, err := postgres.Migrate(t.Context(), url); err != nil || from != latest(t) || to != from {
+			t.Errorf("afterwards it is migrated from %d to %d, %v", from, to, err)
+		}
 	}
-	wg.Wait()
 }
 
 func TestWhatIsNotOursOrNewerIsRefused(t *testing.T) {
@@ -115,6 +97,12 @@ func TestWhatIsNotOursOrNewerIsRefused(t *testing.T) {
 	open(t, newer)
 	server.Exec(t, newer, "INSERT INTO harness_schema(version) VALUES(4711)")
 	refused(newer, harness.ErrUnsupported)
+	if _, err := postgres.Open(t.Context(), newer, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the schema is of version 4711, this build knows %d", latest(t))) {
+		t.Errorf("what it says: %v", err)
+	}
+	if _, _, err := postgres.Migrate(t.Context(), newer); !errors.Is(err, harness.ErrUnsupported) {
+		t.Errorf("a migration backwards: %v", err)
+	}
 	theirs := server.URL(t)
 	server.Exec(t, theirs, "CREATE TABLE sessions(sid text)")
 	refused(theirs, harness.ErrInvalid)

@@ -11,7 +11,10 @@ import (
 )
 
 // Remove implements [harness.Remover]. The session's row is locked first: an
-// append that comes meanwhile finds no session, and a branch no parent.
+// append that comes meanwhile finds no session, and a branch no parent. With the
+// row the session is gone; what it leaves goes in bounded transactions before
+// Remove returns, or if that is cut off with the next removal or start of any
+// process.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return remove(ctx, tx, id) })
 	if code(err) == codeForeignKey {
@@ -21,6 +24,7 @@ func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	s.removed(id)
+	s.clear(ctx)
 	return nil
 }
 
@@ -45,9 +49,7 @@ func remove(ctx context.Context, tx pgx.Tx, id harness.SessionID) error {
 		return harness.RefuseRemoval(branches)
 	}
 	b := &pgx.Batch{}
-	for _, table := range []string{"commits", "snapshots", "messages"} {
-		b.Queue("DELETE FROM "+table+" WHERE session = $1", n)
-	}
+	b.Queue("INSERT INTO leftovers(session) VALUES($1)", n)
 	b.Queue("DELETE FROM orders WHERE session = $1", word(string(id)))
 	b.Queue("DELETE FROM sessions WHERE n = $1", n)
 	return tx.SendBatch(ctx, b).Close()

@@ -18,6 +18,8 @@ import (
 type Options struct {
 	Conns   int           // connections for everything but appends and listening; 0 is 8
 	Timeout time.Duration // of one round trip, after which the outcome is unknown; 0 is 30 s
+
+	tracer pgx.QueryTracer // of tests
 }
 
 // Store is a harness.Store with all its optional powers on one schema of a
@@ -60,6 +62,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	}
 	s.writing.Go(func() { newWriter(s).run(s.queue) })
 	s.running.Go(func() { s.hint(s.life) })
+	s.running.Go(func() { s.clear(s.life) })
 	return s, nil
 }
 
@@ -90,6 +93,7 @@ func connect(ctx context.Context, url string, opts *Options, write bool) (*Store
 		return nil, fmt.Errorf("open the database: %w: %w", err, harness.ErrInvalid)
 	}
 	config.MaxConns = int32(o.Conns)
+	config.ConnConfig.Tracer = o.tracer
 	config.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}}).DialContext // who only listens would not notice
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
