@@ -21,6 +21,12 @@ func (k *Kernel) Remove(ctx context.Context, id harness.SessionID) error {
 // RemoveHere is Remove, except that a session which another process runs is
 // ErrLocked.
 func (k *Kernel) RemoveHere(ctx context.Context, id harness.SessionID) error {
+	return k.removeIf(ctx, id, func(harness.Summary) error { return nil })
+}
+
+// removeIf is RemoveHere, unless may has something against it. Nobody can change
+// the session meanwhile.
+func (k *Kernel) removeIf(ctx context.Context, id harness.SessionID, may func(harness.Summary) error) error {
 	store, ok := k.store.(harness.Remover)
 	if !ok {
 		return fmt.Errorf("this store keeps sessions for ever: %w", harness.ErrUnsupported)
@@ -46,6 +52,9 @@ func (k *Kernel) RemoveHere(ctx context.Context, id harness.SessionID) error {
 			return err
 		}
 		directory = sum.Directory
+		if err := may(sum); err != nil {
+			return err
+		}
 		switch sum.Status {
 		case harness.Queued, harness.Running, harness.AwaitingApproval, harness.Recovering:
 			return harness.ErrBusy

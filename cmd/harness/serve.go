@@ -32,7 +32,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	timeout := f.Duration("approval-timeout", 0, "deny an approval that nobody answered after this time; 0 waits for ever")
 	drain := f.Duration("drain", 10*time.Second, "how long running turns may take to end when the server stops")
 	idle := f.Duration("idle-after", 2*time.Second, "how long a session with nothing to do stays in memory")
-	lease := f.lease()
+	lease, retain := f.lease(), f.retention()
 	concurrency := f.Int("concurrency", kernel.Concurrency, "how many background sessions run at a time (`N`); the others wait in line")
 	verbose := f.Bool("verbose", false, "log more")
 	w, d, sources, house, shots := f.where(), f.door(), f.secrets(), f.housing(), f.snapshots()
@@ -42,6 +42,9 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	if *concurrency < 1 {
 		return f.mistake("--concurrency must be 1 or more")
+	}
+	if *retain < 0 {
+		return f.mistake("--retention must not be negative")
 	}
 	level := slog.LevelInfo
 	if *verbose {
@@ -138,6 +141,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 		log.Info("recovered sessions", "count", n)
 	}
 	s.scheduler.Start()
+	defer s.retire(ctx, *retain)()
 	p.welcome(s, w, name, house.about)
 	return s.run(ctx, listener, *drain)
 }

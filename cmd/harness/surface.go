@@ -46,6 +46,7 @@ type surface struct {
 	ready     context.Context // the server takes new work until it ends
 
 	url, login string
+	removed    func(harness.SessionID) // says that a session is gone by other ways than the gate
 	auth       *gateway.Auth
 	edge       *gateway.Edge
 	hub        *delta.Hub
@@ -103,6 +104,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
 	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, Audit: audit, BehindProxy: *d.proxy})
 	gate := gateway.New(s.k, &gateway.Options{Audit: audit, Roots: s.roots, Quotas: d.quotas(), Shared: s.nodes.Node != nil})
+	s.removed = gate.Forget
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {
 		return err
 	}
