@@ -122,7 +122,14 @@ func (sh *shadow) watch(ctx context.Context, after *harness.Seq, yield func(harn
 			*after = events[len(events)-1].Seq
 			continue
 		case tailOld:
-			old = true
+			missed := sh.a.k.missed(ctx, sh.id, *after, sh.tail.last())
+			if old = len(missed) == 0; old {
+				continue
+			}
+			if !yield(harness.Update{Events: missed}, nil) {
+				return false
+			}
+			*after = missed[len(missed)-1].Seq
 			continue
 		case tailClosed:
 			return sh.a.k.peek(sh.id) != nil

@@ -171,7 +171,14 @@ func (s *session) watch(ctx context.Context, after *harness.Seq, yield func(harn
 				return false
 			}
 		case tailOld:
-			old = true
+			missed := s.k.missed(ctx, s.id, *after, s.tail.last())
+			if old = len(missed) == 0; old {
+				continue
+			}
+			if !yield(harness.Update{Events: missed}, nil) {
+				return false
+			}
+			*after = missed[len(missed)-1].Seq
 		case tailFuture:
 			yield(harness.Update{}, future(*after, s.tail.last()))
 			return false
@@ -182,6 +189,29 @@ func (s *session) watch(ctx context.Context, after *harness.Seq, yield func(harn
 			return false
 		}
 	}
+}
+
+// missed is the events behind a cursor up to a position, from the store: what a
+// watcher lacks that was there before the tail, because its session was run
+// elsewhere until now. None if they would not fit into a tail: then a state is
+// nearer.
+func (k *Kernel) missed(ctx context.Context, id harness.SessionID, after, end harness.Seq) (events []harness.Event) {
+	if after == 0 || end <= after || end-after > harness.Seq(k.opts.TailEvents) {
+		return nil
+	}
+	bytes := 0
+	for e, err := range k.store.Read(ctx, id, after) {
+		if err != nil {
+			return nil
+		}
+		if bytes += len(e.JSON()); bytes > maxTailBytes {
+			return nil
+		}
+		if events = append(events, e); e.Seq == end {
+			return events
+		}
+	}
+	return nil
 }
 
 // join is the session's durable state, or errGone if the session ended before

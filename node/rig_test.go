@@ -66,6 +66,9 @@ func join(t testing.TB, url, name string, s setting) *member {
 	}
 	m.node = node.New(shared, &node.Options{Lease: s.lease})
 	s.opts.Engine, s.opts.Cluster = "e", m.node
+	if s.opts.TailEvents == 0 {
+		s.opts.TailEvents = 1 << 16 // a busy machine may be behind by seconds
+	}
 	if s.opts.IdleAfter == 0 {
 		s.opts.IdleAfter = 100 * time.Millisecond
 	}
@@ -232,7 +235,7 @@ func count[P harness.Payload](events []harness.Event) (n int) {
 }
 
 // dense checks that a watcher that began after a position was told every event
-// once and in order.
+// once and in order, and never a state instead.
 func (w *watching) dense(after harness.Seq) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -241,6 +244,9 @@ func (w *watching) dense(after harness.Seq) {
 		if want := after + 1 + harness.Seq(i); e.Seq != want {
 			w.t.Fatalf("on %s event %d came where %d belongs", w.name, e.Seq, want)
 		}
+	}
+	if w.states > 0 {
+		w.t.Errorf("on %s a state came where events belong", w.name)
 	}
 }
 

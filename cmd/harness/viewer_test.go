@@ -17,6 +17,8 @@ type viewer struct {
 	tree object.Tree
 	now  seen
 	seq  uint64
+
+	states int // that came whole
 }
 
 func (p *process) view(query string) *viewer {
@@ -34,6 +36,7 @@ func (v *viewer) next() (frame, error) {
 	}
 	switch f.Type {
 	case "state":
+		v.states++
 		err = v.tree.Apply([]object.Op{{Kind: object.Set, Path: []string{}, Value: f.State}})
 	case "delta":
 		err = apply(&v.tree, f)
