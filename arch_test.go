@@ -33,6 +33,8 @@ var mayImport = map[string][]string{
 
 	// One of several processes on a store; the kernel knows it by what it needs of it.
 	"node": {".", "internal/mint"},
+	// What its clients were told, checked from outside.
+	"node/nodetest": {"."},
 
 	// The page is files; who may have them is said where it is mounted.
 	"console":         {},
@@ -153,7 +155,7 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/net":                  {code: []string{"tool"}},
 	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
-	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
+	"github.com/anishathalye/porcupine": {code: []string{"node/nodetest"}},
 	"github.com/chromedp/chromedp":      {tests: []string{"client/ts", "console/browser"}},
 	"github.com/chromedp/cdproto":       {tests: []string{"client/ts", "console/browser"}},
 

@@ -38,13 +38,7 @@ func TestAnOwnerThatGoesInMidStreamIsReplaced(t *testing.T) {
 			if err := a.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			gone := time.Now()
 			end := talk.until("the end of the turn", kind("turn_end"))
-			took := time.Since(gone)
-			t.Logf("taken over after %v, the lease is %v", took.Round(time.Millisecond), nodeLease)
-			if took > 2*nodeLease && os.Getenv("LONG") != "" {
-				t.Errorf("taken over after %v", took)
-			}
 			if end.id("reason") != "interrupted" {
 				t.Errorf("the turn ended as %v", end)
 			}
@@ -72,6 +66,49 @@ func TestAnOwnerThatGoesInMidStreamIsReplaced(t *testing.T) {
 		})
 	}
 }
+
+// TestATakeoverTakesLessThanTwoLeases measures it, from when the owner is killed
+// or stopped to when a watcher on another node hears that its turn has ended. A
+// machine that is busy with other things may need several tries for what an idle
+// one does at once.
+func TestATakeoverTakesLessThanTwoLeases(t *testing.T) {
+	t.Parallel()
+	for how, signal := range map[string]syscall.Signal{"Killed": syscall.SIGKILL, "Stopped": syscall.SIGSTOP} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			url := schema(t)
+			file := filepath.Join(t.TempDir(), "play.script")
+			if err := os.WriteFile(file, []byte("say begun\nhang"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			b := startNode(t, url, file, "--lease", nodeLease.String())
+			for try := 1; ; try++ {
+				a := startNode(t, url, file, "--lease", nodeLease.String())
+				id := a.make(t, "")
+				talk := b.follow(id)
+				a.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"go"}`))
+				talk.until("words", kind("token"))
+				gone := time.Now()
+				if err := a.cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				talk.until("the end of the turn", kind("turn_end"))
+				took := time.Since(gone)
+				t.Logf("taken over after %v, the lease is %v", took.Round(time.Millisecond), nodeLease)
+				a.kill()
+				if took < 2*nodeLease {
+					return
+				}
+				if try == takeoverTries {
+					t.Fatalf("never within two leases in %d tries", try)
+				}
+			}
+		})
+	}
+}
+
+// takeoverTries is more than a busy machine is unlucky.
+const takeoverTries = 5
 
 // roam is live on one node after the other, until ctx ends.
 func (w *witness) roam(ctx context.Context, pick func() *process, rng *rand.Rand) {
