@@ -40,6 +40,16 @@ func (r Rule) Check() error {
 	return nil
 }
 
+// CheckRules is Check of each.
+func CheckRules(rules []Rule) error {
+	for _, r := range rules {
+		if err := r.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Rulebook is an optional power of a store: it keeps the rules of the commits
 // it takes. A commit's rules are durable no later than its events, and a commit
 // that is refused leaves none; they outlive their session.
@@ -51,4 +61,12 @@ type Rulebook interface {
 	// RevokeRule ends a rule. It returns nil when that is durable, and
 	// ErrNotFound if no such rule stands.
 	RevokeRule(ctx context.Context, id RuleID) error
+}
+
+// RuleKeeper is an optional power of a [Rulebook]: rules that come without a
+// commit, as from another store.
+type RuleKeeper interface {
+	// KeepRules adds rules behind those that stand, in their order. It returns
+	// when all are durable; one that is there already changes nothing.
+	KeepRules(ctx context.Context, rules []Rule) error
 }

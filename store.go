@@ -63,12 +63,7 @@ func (c Commit) Check() error {
 			return fmt.Errorf("event %d is not one line: %w", e.Seq, ErrInvalid)
 		}
 	}
-	for _, r := range c.Rules {
-		if err := r.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return CheckRules(c.Rules)
 }
 
 // Summary is a session's row in lists.

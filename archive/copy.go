@@ -27,7 +27,7 @@ type Copied struct {
 // as it was when its turn came. told is called for every session.
 func Copy(ctx context.Context, from, to harness.Store, told func(id harness.SessionID, fresh int)) (Copied, error) {
 	c := &copier{from: from, to: to, told: told, done: map[harness.SessionID]bool{}}
-	if err := c.missingRules(ctx); err != nil {
+	if err := c.standing(ctx); err != nil {
 		return c.Copied, err
 	}
 	for row, err := range from.List(ctx, harness.Filter{}) {
@@ -38,9 +38,6 @@ func Copy(ctx context.Context, from, to harness.Store, told func(id harness.Sess
 			return c.Copied, err
 		}
 	}
-	if len(c.rules) > 0 {
-		return c.Copied, fmt.Errorf("%d rules have no session to come with: %w", len(c.rules), harness.ErrUnsupported)
-	}
 	return c.Copied, nil
 }
 
@@ -49,33 +46,29 @@ type copier struct {
 	from, to harness.Store
 	told     func(harness.SessionID, int)
 	done     map[harness.SessionID]bool
-	rules    []harness.Rule // to go with the first commit
 }
 
-// missingRules finds the rules that the other store lacks.
-func (c *copier) missingRules(ctx context.Context) error {
+// standing copies the rules, which may have outlived their sessions.
+func (c *copier) standing(ctx context.Context) error {
 	book, ok := c.from.(harness.Rulebook)
 	if !ok {
 		return nil
 	}
-	has := map[harness.RuleID]bool{}
-	if other, ok := c.to.(harness.Rulebook); ok {
-		for r, err := range other.Rules(ctx, "") {
-			if err != nil {
-				return err
-			}
-			has[r.ID] = true
-		}
-	}
+	var rules []harness.Rule
 	for r, err := range book.Rules(ctx, "") {
 		if err != nil {
 			return err
 		}
-		if c.Rules++; !has[r.ID] {
-			c.rules = append(c.rules, r)
-		}
+		rules = append(rules, r)
 	}
-	return nil
+	if c.Rules = len(rules); c.Rules == 0 {
+		return nil
+	}
+	keeper, ok := c.to.(harness.RuleKeeper)
+	if !ok {
+		return fmt.Errorf("%d rules, which the other store cannot keep: %w", c.Rules, harness.ErrUnsupported)
+	}
+	return keeper.KeepRules(ctx, rules)
 }
 
 // session copies one, behind the one that it branched off.
@@ -124,12 +117,12 @@ func (c *copier) log(ctx context.Context, row harness.Summary) (fresh int, err e
 		if last {
 			sum = row
 		}
-		err := c.to.Append(ctx, harness.Commit{Session: row.Session, After: batch[0].Seq - 1, Events: batch, Summary: sum, From: parent, Rules: c.rules})
+		err := c.to.Append(ctx, harness.Commit{Session: row.Session, After: batch[0].Seq - 1, Events: batch, Summary: sum, From: parent})
 		if err != nil {
 			return err
 		}
 		fresh += len(batch)
-		batch, parent, c.rules = nil, nil, nil
+		batch, parent = nil, nil
 		state.SetAside(diagnosis.Clone())
 		k.keep(ctx, state)
 		return nil
@@ -197,15 +190,15 @@ func Verify(ctx context.Context, from, to harness.Store) error {
 		if err != nil {
 			return err
 		}
+		r.Created = r.Created.UTC()
 		rules = append(rules, r)
 	}
 	for r, err := range book.Rules(ctx, "") {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(rules, func(o harness.Rule) bool {
-			return o.ID == r.ID && o.Directory == r.Directory && o.Tool == r.Tool && o.Pattern == r.Pattern && o.User == r.User
-		}) {
+		r.Created = r.Created.UTC()
+		if !slices.Contains(rules, r) {
 			return fmt.Errorf("verify rule %s: it is not there, or another: %w", r.ID, harness.ErrCorrupt)
 		}
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,31 +10,71 @@ import (
 	"harness/store/postgres/postgrestest"
 )
 
-// TestAStoreIsCopiedThereAndBack copies what a real server made, with branches
-// and rules, from SQLite into PostgreSQL, on into files, and back, and compares.
+// TestAStoreIsCopiedThereAndBack copies what a real server made, with a branch and
+// with a rule that has outlived its session, from SQLite into PostgreSQL, on into
+// files, and back, and compares. A server on each copy knows the same rules, and
+// the same schedules and webhooks, which are beside the store.
 func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	p := start(t, "--data", dir, "--engine", "script")
+	dir, cwd := t.TempDir(), t.TempDir()
+	file := filepath.Join(t.TempDir(), "play.script")
+	if err := os.WriteFile(file, []byte("when ask\nask bash {\"command\":\"x\"} access=execute => ran\nelse\necho\nend"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve := func(store string) *process {
+		return start(t, "--data", dir, "--store", store, "--engine", "script:"+file, "--root", cwd)
+	}
+	turn := func(p *process, prompt string) (id string, asked bool) {
+		t.Helper()
+		id = p.make(t, cwd)
+		f := p.follow(id)
+		p.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"`+prompt+`"}`))
+		switch e := f.until("the end, or a question", func(e event) bool { return e.Type == "turn_end" || e.Type == "approval_required" }); e.Type {
+		case "approval_required":
+			p.post(t, "/approvals/"+e.id("request_id"), []byte(`{"decision":"allow","scope":"always"}`))
+			f.until("the end", kind("turn_end"))
+			asked = true
+		}
+		return id, asked
+	}
+	p := serve("sqlite")
+	gone, asked := turn(p, "ask")
+	if !asked {
+		t.Fatal("nothing was asked, so there is no rule")
+	}
 	var last string
 	for range 3 {
-		last = p.make(t, "")
-		f := p.follow(last)
-		p.post(t, "/chat/sessions/"+last+"/turns", []byte(`{"prompt":"hello"}`))
-		f.until("the end", kind("turn_end"))
+		last, _ = turn(p, "hello")
 	}
 	branch := p.post(t, "/chat/sessions/"+last+"/branch", []byte(`{}`))
 	if !strings.Contains(string(branch), "session_id") {
 		t.Fatalf("a branch: %s", branch)
 	}
+	p.post(t, "/schedules", []byte(`{"name":"yearly","when":"0 0 1 1 *","prompt":"hello"}`))
+	p.post(t, "/webhooks", []byte(`{"name":"mine","url":"https://example.com/x"}`))
+	kept := func(p *process) (all string) {
+		t.Helper()
+		for path, want := range map[string]string{"/rules": "rul_", "/schedules": "yearly", "/webhooks": "mine"} {
+			code, body := p.get(path, nil)
+			if code != http.StatusOK || strings.Count(body, want) == 0 {
+				t.Errorf("%s: %d %s", path, code, body)
+			}
+		}
+		_, rules := p.get("/rules", nil)
+		return rules
+	}
+	rules := kept(p)
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code %d", code)
+	}
+	if o := invoke(t, "sessions", "rm", "--data", dir, gone); o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
 	url := schema(t)
 	copied := func(from, to string, want ...string) {
 		t.Helper()
 		o := invoke(t, "store", "copy", from, "--store", to, "--data", dir)
-		for _, text := range append(want, "4 sessions", "both were read and are the same") {
+		for _, text := range append(want, "4 sessions", "1 rules", "both were read and are the same") {
 			if o.code != 0 || !strings.Contains(o.stdout, text) {
 				t.Fatalf("copy %s to %s: exit code %d, without %q\n%s%s", from, to, o.code, text, o.stdout, o.stderr)
 			}
@@ -48,6 +90,16 @@ func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 		if o := invoke(t, "store", "check", "--store", store, "--data", dir); o.code != 0 || !strings.Contains(o.stdout, "4 sessions") || !strings.Contains(o.stdout, "0 damaged") {
 			t.Errorf("check %s: exit code %d\n%s%s", store, o.code, o.stdout, o.stderr)
 		}
+	}
+	for _, store := range []string{url, files, back} {
+		p := serve(store)
+		if got := kept(p); got != rules {
+			t.Errorf("the rules on %s are\n%s\nwant\n%s", store, got, rules)
+		}
+		if _, asked := turn(p, "ask"); asked {
+			t.Errorf("asked on %s though a rule stands", store)
+		}
+		p.stop()
 	}
 }
 

@@ -138,6 +138,31 @@ func (s *Store) RevokeRule(ctx context.Context, id harness.RuleID) error {
 	return nil
 }
 
+// KeepRules implements [harness.RuleKeeper].
+func (s *Store) KeepRules(ctx context.Context, rules []harness.Rule) error {
+	err := harness.CheckRules(rules)
+	if err == nil {
+		err = s.do(ctx, len(rules)*256, func(w *writer, t *task) {
+			w.commit()
+			var lines []ruleLine
+			for _, r := range rules {
+				if s.rules.find(r.ID) < 0 {
+					lines = append(lines, ruleLine{Rule: &r})
+				}
+			}
+			if len(lines) == 0 && s.rules.damage == nil {
+				t.Answer(nil)
+				return
+			}
+			t.Answer(w.writeRules(lines...))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("keep rules: %w", err)
+	}
+	return nil
+}
+
 // keepRules makes the batch's rules durable, before any event that tells of
 // them: after a crash in between a rule stands and nobody was told. What cannot
 // be kept takes its commit with it.

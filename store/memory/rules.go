@@ -18,6 +18,24 @@ func (s *Store) keep(rules []harness.Rule) {
 	}
 }
 
+// KeepRules implements [harness.RuleKeeper].
+func (s *Store) KeepRules(ctx context.Context, rules []harness.Rule) error {
+	err := harness.CheckRules(rules)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && s.closed {
+		err = errClosed
+	}
+	if err != nil {
+		return fmt.Errorf("keep rules: %w", err)
+	}
+	s.keep(rules)
+	return nil
+}
+
 // rule is where the rule is, or negative.
 func (s *Store) rule(id harness.RuleID) int {
 	return slices.IndexFunc(s.rules, func(r harness.Rule) bool { return r.ID == id })

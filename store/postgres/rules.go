@@ -63,6 +63,29 @@ func (s *Store) rules(ctx context.Context, directory string, after int64) (page 
 	return page, last, err
 }
 
+// KeepRules implements [harness.RuleKeeper].
+func (s *Store) KeepRules(ctx context.Context, rules []harness.Rule) error {
+	err := harness.CheckRules(rules)
+	if err == nil {
+		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			b := &pgx.Batch{}
+			for _, r := range rules {
+				data, err := json.Marshal(r)
+				if err != nil {
+					return fmt.Errorf("rule %s: %w: %w", r.ID, err, harness.ErrInvalid)
+				}
+				b.Queue("INSERT INTO rules(id, directory, crc, data) VALUES($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING", string(r.ID), word(r.Directory), chunk.Checksum(data), data)
+			}
+			return tx.SendBatch(ctx, b).Close()
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("keep rules: %w", err)
+	}
+	s.announce(harness.AboutRules)
+	return nil
+}
+
 // RevokeRule implements [harness.Rulebook].
 func (s *Store) RevokeRule(ctx context.Context, id harness.RuleID) error {
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {

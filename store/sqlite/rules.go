@@ -36,6 +36,18 @@ func (w *writer) keepRules(rules []harness.Rule) error {
 	return nil
 }
 
+// KeepRules implements [harness.RuleKeeper].
+func (s *Store) KeepRules(ctx context.Context, rules []harness.Rule) error {
+	err := harness.CheckRules(rules)
+	if err == nil {
+		err = s.do(ctx, 0, func(w *writer) error { return w.keepRules(rules) })
+	}
+	if err != nil {
+		return fmt.Errorf("keep rules: %w", err)
+	}
+	return nil
+}
+
 // Rules implements [harness.Rulebook]. It reads in pages: a rule that is revoked
 // meanwhile may be missing.
 func (s *Store) Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error] {

@@ -200,6 +200,19 @@ func (s sorted) Rules(ctx context.Context, directory string) iter.Seq2[harness.R
 	}
 }
 
+// hesitant keeps rules that come alone only as far as one is there already.
+type hesitant struct{ powers }
+
+func (h hesitant) KeepRules(ctx context.Context, rules []harness.Rule) error {
+	have, err := collect(h.powers.Rules(ctx, ""))
+	for i, r := range rules {
+		if slices.ContainsFunc(have, func(o harness.Rule) bool { return o.ID == r.ID }) {
+			return errors.Join(err, h.powers.KeepRules(ctx, rules[:i]))
+		}
+	}
+	return errors.Join(err, h.powers.KeepRules(ctx, rules))
+}
+
 // forgiving has nothing against revoking what does not stand.
 type forgiving struct{ powers }
 

@@ -125,3 +125,27 @@ func rulesOutliveTheirSession(t testing.TB, s Suite) {
 	}
 	mustRule(t, b, "/w", rule(1, "/w", "bash"))
 }
+
+func rulesMayComeWithoutACommit(t testing.TB, s Suite) {
+	st := s.Open(t)
+	b := rulebook(t, st)
+	k, ok := st.(harness.RuleKeeper)
+	if !ok {
+		t.Skip("not a RuleKeeper")
+	}
+	keep := func(rules ...harness.Rule) {
+		t.Helper()
+		if err := k.KeepRules(t.Context(), rules); err != nil {
+			t.Fatalf("keep rules: %v", err)
+		}
+	}
+	mustAppend(t, st, ruling("a", 0, rule(1, "/w", "bash")))
+	all := []harness.Rule{rule(1, "/w", "bash"), rule(2, "/v", "bash"), rule(4, "/w", "write")}
+	keep(rule(2, "/v", "bash"), rule(1, "/w", "bash"), rule(4, "/w", "write"))
+	keep(all...)
+	keep()
+	mustRule(t, b, "", all...)
+	mustBe(t, k.KeepRules(t.Context(), []harness.Rule{rule(5, "/w", "x"), rule(6, "", "x")}), harness.ErrInvalid, "a rule without a directory")
+	mustRule(t, b, "", all...)
+	afterReopen(t, s, st, func(st harness.Store) { mustRule(t, rulebook(t, st), "", all...) })
+}

@@ -87,6 +87,7 @@ var promises = []promise{
 	{"ARefusedCommitLeavesNoRule", aRefusedCommitLeavesNoRule},
 	{"ARevokedRuleIsGoneForGood", aRevokedRuleIsGoneForGood},
 	{"RulesOutliveTheirSession", rulesOutliveTheirSession},
+	{"RulesMayComeWithoutACommit", rulesMayComeWithoutACommit},
 }
 
 // long reports whether the run may take minutes.

@@ -13,6 +13,7 @@ type powers interface {
 	harness.Snapshotter
 	harness.Remover
 	harness.Rulebook
+	harness.RuleKeeper
 	harness.Counter
 }
 

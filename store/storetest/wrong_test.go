@@ -181,6 +181,7 @@ var wrong = map[string]Suite{
 		}
 		return err
 	}),
-	"ARevokedRuleIsGoneForGood": wrongly(func(st powers) harness.Store { return forgiving{st} }),
-	"RulesOutliveTheirSession":  wrongly(func(st powers) harness.Store { return sweeping{st} }),
+	"RulesMayComeWithoutACommit": wrongly(func(st powers) harness.Store { return hesitant{st} }),
+	"ARevokedRuleIsGoneForGood":  wrongly(func(st powers) harness.Store { return forgiving{st} }),
+	"RulesOutliveTheirSession":   wrongly(func(st powers) harness.Store { return sweeping{st} }),
 }
