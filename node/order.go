@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"harness"
 )
@@ -26,66 +27,58 @@ type answer struct {
 // removal is the order to forget a session.
 const removal = "remove"
 
-// kinds says how each command is read back.
-var kinds = map[string]func(json.RawMessage) (harness.Command, error){
-	"submit":    read[harness.Submit],
-	"steer":     read[harness.Steer],
-	"cancel":    read[harness.Cancel],
-	"answer":    read[harness.Answer],
-	"configure": read[harness.Configure],
-	"rewind":    read[harness.Rewind],
-	"pause":     read[harness.Pause],
-	"resume":    read[harness.Resume],
+// kind is a command as nodes tell it one another.
+type kind struct {
+	name string
+	read func(body json.RawMessage) (harness.Command, error)
+	own  func(cmd harness.Command, key string) (as harness.Command, ok bool) // ok: it is of this kind
 }
 
-func read[C harness.Command](body json.RawMessage) (harness.Command, error) {
-	var c C
-	err := json.Unmarshal(body, &c)
-	return c, err
+// commands has a row for each. Where key is, a command that had none gets one, so
+// that it takes effect once however often it is carried out.
+var commands = []kind{
+	row("submit", func(c *harness.Submit) *string { return &c.ClientKey }),
+	row("steer", func(c *harness.Steer) *string { return &c.ClientKey }),
+	row("cancel", func(c *harness.Cancel) *string { return &c.ClientKey }),
+	row("answer", func(*harness.Answer) *string { return nil }), // the first decision wins, and the same again is fine
+	row("configure", func(c *harness.Configure) *string { return &c.ClientKey }),
+	row("rewind", func(c *harness.Rewind) *string { return &c.ClientKey }),
+	row("pause", func(c *harness.Pause) *string { return &c.ClientKey }),
+	row("resume", func(c *harness.Resume) *string { return &c.ClientKey }),
 }
 
-// encode writes a command that carries a key of its own if it had none, so that
-// it takes effect once however often it is carried out. An answer needs none: the
-// first decision wins, and the same again is fine.
+func row[C harness.Command](name string, where func(*C) *string) kind {
+	return kind{
+		name: name,
+		read: func(body json.RawMessage) (harness.Command, error) {
+			var c C
+			err := json.Unmarshal(body, &c)
+			return c, err
+		},
+		own: func(cmd harness.Command, key string) (harness.Command, bool) {
+			c, ok := cmd.(C)
+			if k := where(&c); k != nil && *k == "" {
+				*k = key
+			}
+			return c, ok
+		},
+	}
+}
+
+// encode writes a command that carries a key.
 func encode(cmd harness.Command, key string) ([]byte, error) {
-	kind := ""
-	own := func(k *string) {
-		if *k == "" {
-			*k = key
+	for _, k := range commands {
+		c, ok := k.own(cmd, key)
+		if !ok {
+			continue
 		}
+		body, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(order{k.name, body})
 	}
-	switch c := cmd.(type) {
-	case harness.Submit:
-		own(&c.ClientKey)
-		kind, cmd = "submit", c
-	case harness.Steer:
-		own(&c.ClientKey)
-		kind, cmd = "steer", c
-	case harness.Cancel:
-		own(&c.ClientKey)
-		kind, cmd = "cancel", c
-	case harness.Answer:
-		kind = "answer"
-	case harness.Configure:
-		own(&c.ClientKey)
-		kind, cmd = "configure", c
-	case harness.Rewind:
-		own(&c.ClientKey)
-		kind, cmd = "rewind", c
-	case harness.Pause:
-		own(&c.ClientKey)
-		kind, cmd = "pause", c
-	case harness.Resume:
-		own(&c.ClientKey)
-		kind, cmd = "resume", c
-	default:
-		return nil, fmt.Errorf("order %T: %w", cmd, harness.ErrUnsupported)
-	}
-	body, err := json.Marshal(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(order{kind, body})
+	return nil, fmt.Errorf("order %T: %w", cmd, harness.ErrUnsupported)
 }
 
 // decode is encode's inverse. No command is a removal.
@@ -97,11 +90,11 @@ func decode(body []byte) (cmd harness.Command, err error) {
 	if o.Kind == removal {
 		return nil, nil
 	}
-	of, ok := kinds[o.Kind]
-	if !ok {
+	i := slices.IndexFunc(commands, func(k kind) bool { return k.name == o.Kind })
+	if i < 0 {
 		return nil, fmt.Errorf("order %q: %w", o.Kind, harness.ErrUnsupported)
 	}
-	if cmd, err = of(o.Body); err != nil {
+	if cmd, err = commands[i].read(o.Body); err != nil {
 		return nil, fmt.Errorf("order %q: %w: %w", o.Kind, err, harness.ErrInvalid)
 	}
 	return cmd, nil

@@ -14,7 +14,7 @@ func TestEveryCommandIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
 	title, mode := "a title", harness.AcceptEdits
 	parts := []harness.Part{{Type: "text", Text: "words"}, {Type: "file", Path: "a.go"}}
-	commands := []harness.Command{
+	all := []harness.Command{
 		harness.Submit{Parts: parts, Source: harness.FromResume, OnBusy: harness.Interrupt, ClientKey: "k", Actor: "ada"},
 		harness.Steer{Parts: parts, ClientKey: "k", Actor: "ada"},
 		harness.Cancel{Turn: "trn_1", ClientKey: "k", Actor: "ada"},
@@ -24,10 +24,10 @@ func TestEveryCommandIsReadBackAsItWas(t *testing.T) {
 		harness.Pause{ClientKey: "k", Actor: "ada"},
 		harness.Resume{ClientKey: "k", Actor: "ada"},
 	}
-	if len(commands) != len(kinds) {
-		t.Errorf("%d commands, %d kinds", len(commands), len(kinds))
+	if len(all) != len(commands) {
+		t.Errorf("%d commands, %d rows", len(all), len(commands))
 	}
-	for _, cmd := range commands {
+	for _, cmd := range all {
 		body, err := encode(cmd, "made up")
 		if err != nil {
 			t.Fatalf("%T: %v", cmd, err)

@@ -95,11 +95,12 @@ func (p *process) make(t *testing.T, cwd string) string {
 	return id
 }
 
-// TestReadyzTellsTheTruth takes the database away from a node, and gives it back.
+// TestReadyzTellsTheTruth takes the database away from a node, and gives it back;
+// then it has the node stop while a turn runs.
 func TestReadyzTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	w := postgrestest.NewWall(t, schema(t))
-	p := startNodes(t, w.URL, "echo", 1, "--lease", "400ms")[0]
+	p := startNodes(t, w.URL, "say begun\nhang", 1, "--lease", "400ms", "--drain", "1m")[0]
 	ready := func(want int) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("readyz answers %d", want), func() bool {
@@ -115,6 +116,15 @@ func TestReadyzTellsTheTruth(t *testing.T) {
 	}
 	w.Mend()
 	ready(http.StatusOK)
+	id := p.make(t, "")
+	f := p.follow(id)
+	p.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"go"}`))
+	f.until("the turn", kind("token"))
+	p.signal() // which waits until it is not ready
+	if code, _ := p.get("/healthz", nil); code != http.StatusOK {
+		t.Errorf("healthz of a process that stops: %d", code)
+	}
+	p.kill()
 }
 
 // TestSIGTERMHandsSessionsOver stops a node with a turn that does not end: the
