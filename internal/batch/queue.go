@@ -27,7 +27,8 @@ type Bounds struct {
 	Alone int // tasks of the second rank when there is none of the first
 }
 
-// Queue hands tasks to one worker.
+// Queue hands tasks to a worker. It may be more than one, each with groups of its
+// own; then the order is kept only within a group.
 type Queue[W any] struct {
 	bounds Bounds
 	wake   chan struct{} // size 1: something changed since the worker last looked
@@ -93,6 +94,9 @@ func (q *Queue[W]) Take(group []*Task[W]) (_ []*Task[W], closed bool) {
 		low = q.bounds.Alone
 	}
 	q.second, group = q.pick(q.second, group, low)
+	if q.closed {
+		q.signal() // there may be another worker
+	}
 	return group, q.closed
 }
 

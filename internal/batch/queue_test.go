@@ -204,3 +204,42 @@ func TestNoWakeIsMissed(t *testing.T) {
 		t.Errorf("served %d", served.Load())
 	}
 }
+
+// TestEveryWorkerHearsOfTheEnd has several workers on one queue: each task is
+// done once, and all of them end.
+func TestEveryWorkerHearsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	q := batch.New[int](bounds)
+	var workers, callers sync.WaitGroup
+	var done atomic.Int64
+	for range 3 {
+		workers.Go(func() {
+			for {
+				group, closed := q.Take(nil)
+				for _, task := range group {
+					done.Add(1)
+					task.Answer(nil)
+				}
+				if len(group) == 0 {
+					if closed {
+						return
+					}
+					q.Await()
+				}
+			}
+		})
+	}
+	for i := range 100 {
+		callers.Go(func() {
+			if err := q.Do(t.Context(), batch.NewTask(i, 1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	q.Close()
+	workers.Wait()
+	if n := done.Load(); n != 100 {
+		t.Errorf("%d tasks were done", n)
+	}
+}

@@ -1,10 +1,10 @@
 // Package postgres is the store that several processes share: one PostgreSQL
 // database and nothing beside it.
 //
-// One goroutine owns the one writing connection of a process. It takes every
-// append that is waiting, of any session, sends them as one transaction in one
-// round trip and answers all of them after its commit, so a flush is shared by
-// whoever waits. A commit is one row: its envelopes joined by newlines, with a
+// A process writes in groups. Every append that is waiting, of any session, is
+// sent as one transaction in one round trip, and all are answered after its
+// commit, so a flush is shared by whoever waits; two groups are under way at a
+// time. A commit is one row: its envelopes joined by newlines, with a
 // checksum. The statement moves a session's head only if it is where the writer
 // believes it is, and the row's key is (session, seq), so no two writers, in
 // whatever processes, can both have a position.

@@ -60,7 +60,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.writing.Go(func() { newWriter(s).run(s.queue) })
+	for range groups {
+		s.writing.Go(func() { newWriter(s).run(s.queue) })
+	}
 	s.running.Go(func() { s.hint(s.life) })
 	s.running.Go(func() { s.clear(s.life) })
 	return s, nil

@@ -15,7 +15,14 @@ import (
 
 type task = batch.Task[*entry]
 
-// writer owns the writing connection. Only its goroutine calls its methods.
+// groups is how many groups of commits are under way at a time, each on a
+// connection of its own: while one is being flushed the next is on its way, and
+// the server flushes them together. With one, half of those who wait are always
+// the half that came too late. A session's commits follow one another, because
+// each waits for the one before it.
+const groups = 2
+
+// writer owns a writing connection. Only its goroutine calls its methods.
 type writer struct {
 	store *Store
 	conn  *pgx.Conn // nil if there is none at the moment
