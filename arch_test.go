@@ -158,6 +158,9 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/anishathalye/porcupine": {code: []string{"node/nodetest"}},
 	"github.com/chromedp/chromedp":      {tests: []string{"client/ts", "console/browser"}},
 	"github.com/chromedp/cdproto":       {tests: []string{"client/ts", "console/browser"}},
+	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
+	"github.com/chromedp/chromedp":      {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
+	"github.com/chromedp/cdproto":       {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"harness/internal/browsertest"
 )
 
 const play = `when ask
@@ -26,7 +28,7 @@ end
 // after it was killed.
 func TestTheExampleTalksToARealServer(t *testing.T) {
 	t.Parallel()
-	browser, folder := findBrowser(t), t.TempDir()
+	node, folder := findNode(t), t.TempDir()
 	run(t, "examples/chat/build.mjs", folder)
 	for _, name := range []string{"index.html", "main.js", "main.css"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
@@ -34,32 +36,32 @@ func TestTheExampleTalksToARealServer(t *testing.T) {
 		}
 	}
 	s := serve(t, play)
-	shown := start(t, ` shows `, findNode(t), "examples/chat/serve.mjs", s.url, "0", folder)
-	p := open(t, browser, shown.url+"/#token="+s.token)
+	shown := start(t, ` shows `, node, "examples/chat/serve.mjs", s.url, "0", folder)
+	p := open(t, shown.url+"/#token="+s.token)
 
 	p.say("ask")
-	p.until(`document.querySelector(".tool .approval") !== null`)
-	p.shot("question")
+	p.Until(`document.querySelector(".tool .approval") !== null`)
+	p.Shot("question")
 	p.press("Allow once")
-	p.until(`document.querySelector(".message.assistant").innerText.includes("After.")`)
-	order := eval[string](p, `[...document.querySelector(".message.assistant").children].map((e) => e.matches(".tool") ? "tool " + e.querySelector("header span").innerText : e.innerText.trim()).join(" | ")`)
+	p.Until(`document.querySelector(".message.assistant").innerText.includes("After.")`)
+	order := browsertest.Eval[string](p.Page, `[...document.querySelector(".message.assistant").children].map((e) => e.matches(".tool") ? "tool " + e.querySelector("header span").innerText : e.innerText.trim()).join(" | ")`)
 	if order != "Before. | tool complete | After." {
 		t.Errorf("the message is shown as %q", order)
 	}
 	p.say("hang")
-	p.until(`document.body.innerText.includes("Hanging.")`)
+	p.Until(`document.body.innerText.includes("Hanging.")`)
 	p.press("Stop")
-	p.until(`[...document.querySelectorAll("button")].some((b) => b.innerText === "Send")`)
+	p.Until(`[...document.querySelectorAll("button")].some((b) => b.innerText === "Send")`)
 
-	p.trouble = []string{"WebSocket", "Failed to load resource"} // the browser's own words for what follows
+	p.Expect("WebSocket", "Failed to load resource") // the browser's own words for what follows
 	s.kill()
-	p.until(`document.querySelector(".banner.reconnecting") !== null`)
+	p.Until(`document.querySelector(".banner.reconnecting") !== null`)
 	s.start()
-	p.until(`document.querySelector(".banner") === null`)
+	p.Until(`document.querySelector(".banner") === null`)
 	p.say("hello")
-	p.until(`document.body.innerText.includes("Hello.")`)
-	p.shot("after a restart")
-	if text := eval[string](p, `document.body.innerText`); strings.Count(text, "Before.") != 1 || strings.Count(text, "Hanging.") != 1 || strings.Count(text, "Hello.") != 1 {
+	p.Until(`document.body.innerText.includes("Hello.")`)
+	p.Shot("after a restart")
+	if text := browsertest.Eval[string](p.Page, `document.body.innerText`); strings.Count(text, "Before.") != 1 || strings.Count(text, "Hanging.") != 1 || strings.Count(text, "Hello.") != 1 {
 		t.Errorf("not everything is there once:\n%s", text)
 	}
 }
@@ -68,29 +70,29 @@ func TestTheExampleTalksToARealServer(t *testing.T) {
 // asked for.
 func TestTheExampleShowsALongSession(t *testing.T) {
 	t.Parallel()
-	browser, folder := findBrowser(t), t.TempDir()
+	node, folder := findNode(t), t.TempDir()
 	run(t, "examples/chat/build.mjs", folder)
 	s := serve(t, play)
 	id := s.chat()
 	for i := range 100 {
 		s.turn(id, fmt.Sprint("prompt ", i))
 	}
-	shown := start(t, ` shows `, findNode(t), "examples/chat/serve.mjs", s.url, "0", folder)
-	p := open(t, browser, shown.url+"/?session="+id+"#token="+s.token)
-	p.until(`document.body.innerText.includes("prompt 99")`)
-	p.until(`document.querySelectorAll(".message").length >= 64`)
-	if n := eval[int](p, `document.querySelectorAll(".message").length`); n > 128 {
+	shown := start(t, ` shows `, node, "examples/chat/serve.mjs", s.url, "0", folder)
+	p := open(t, shown.url+"/?session="+id+"#token="+s.token)
+	p.Until(`document.body.innerText.includes("prompt 99")`)
+	p.Until(`document.querySelectorAll(".message").length >= 64`)
+	if n := browsertest.Eval[int](p.Page, `document.querySelectorAll(".message").length`); n > 128 {
 		t.Errorf("%d messages are shown at once", n)
 	}
 	for range 3 {
-		n := eval[int](p, `document.querySelectorAll(".message").length`)
+		n := browsertest.Eval[int](p.Page, `document.querySelectorAll(".message").length`)
 		if n == 200 {
 			break
 		}
 		p.press("Earlier messages")
-		p.until(fmt.Sprintf(`document.querySelectorAll(".message").length > %d`, n))
+		p.Until(fmt.Sprintf(`document.querySelectorAll(".message").length > %d`, n))
 	}
-	said := eval[[]string](p, `[...document.querySelectorAll(".message.user")].map((e) => e.innerText.trim())`)
+	said := browsertest.Eval[[]string](p.Page, `[...document.querySelectorAll(".message.user")].map((e) => e.innerText.trim())`)
 	for i, text := range said {
 		if text != fmt.Sprint("prompt ", i) {
 			t.Fatalf("message %d is %q", i, text)

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+
+	"harness/internal/browsertest"
 )
 
 // fed is a thread of assistant-ui: so many messages in the session, of which
@@ -63,7 +64,7 @@ func BenchmarkPage(b *testing.B) {
 // rounds of updates.
 func costOf(tb testing.TB, rounds, updates int, pages ...fed) map[fed]time.Duration {
 	tb.Helper()
-	browser, dir := findBrowser(tb), tb.TempDir()
+	dir := tb.TempDir()
 	run(tb, "node_modules/esbuild/bin/esbuild", "bench/page.tsx", "--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic",
 		`--define:process.env.NODE_ENV="production"`, "--log-level=warning", "--outfile="+filepath.Join(dir, "page.js"))
 	html := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="page.js"></script>`
@@ -72,51 +73,32 @@ func costOf(tb testing.TB, rounds, updates int, pages ...fed) map[fed]time.Durat
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	tb.Cleanup(files.Close)
-	p := open(tb, browser, "about:blank")
-	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
-		tb.Fatal(err)
-	}
+	p := chromium.Open(tb)
+	p.CountCPU()
 	costs := map[fed]time.Duration{}
 	for _, f := range pages {
 		url := fmt.Sprintf("%s/?messages=%d", files.URL, f.messages)
 		if f.window > 0 {
 			url += fmt.Sprint("&window=", f.window)
 		}
-		p.do(chromedp.Navigate(url))
-		p.until(`document.querySelectorAll("p").length > 40`)
+		p.Do(url, chromedp.Navigate(url))
+		p.Until(`document.querySelectorAll("p").length > 40`)
 		n := updates
 		if f.window == 0 {
 			n = 2 // each takes long
 		}
 		update := fmt.Sprintf("updates(%d).then(() => true)", n)
-		eval[bool](p, update)
+		browsertest.Eval[bool](p, update)
 		for range rounds {
-			before := p.cpu()
-			eval[bool](p, update)
-			if d := (p.cpu() - before) / time.Duration(n); costs[f] == 0 || d < costs[f] {
+			before := p.CPU()
+			browsertest.Eval[bool](p, update)
+			if d := (p.CPU() - before) / time.Duration(n); costs[f] == 0 || d < costs[f] {
 				costs[f] = d
 			}
 		}
-		if !eval[bool](p, "complete()") {
+		if !browsertest.Eval[bool](p, "complete()") {
 			tb.Fatalf("%v: what was told is not shown", f)
 		}
 	}
 	return costs
-}
-
-// cpu is how long the page's main thread has worked, whatever else the machine
-// does.
-func (p *page) cpu() time.Duration {
-	p.t.Helper()
-	got, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for _, m := range got.Metrics {
-		if m.Name == "TaskDuration" {
-			return time.Duration(m.Value * float64(time.Second))
-		}
-	}
-	p.t.Fatal("there is no TaskDuration")
-	return 0
 }

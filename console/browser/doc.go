@@ -3,5 +3,5 @@
 // error on its console and without a violation of the content policy.
 //
 // Screenshots are artefacts: go test -artifacts -outputdir DIR ./console/browser
-// keeps them.
+// keeps them; without -artifacts none is painted.
 package browser

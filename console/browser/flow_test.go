@@ -89,7 +89,7 @@ func TestDenyingWithAReasonTellsTheAgentWhy(t *testing.T) {
 func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	id := h.session("Steer", "run `sleep 1; echo slept` then count to 3", nil)
+	id := h.session("Steer", "run `echo ran` then count to 3", nil)
 	h.until(id, "a question", asks)
 	p := h.visit(t, "/s/"+id)
 	p.see(card)

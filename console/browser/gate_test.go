@@ -5,33 +5,14 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"github.com/chromedp/cdproto/performance"
-	"github.com/chromedp/chromedp"
 )
-
-// heap is what the page's scripts hold after a collection, in bytes.
-func (p *page) heap() float64 {
-	p.t.Helper()
-	got, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for _, m := range got.Metrics {
-		if m.Name == "JSHeapUsedSize" {
-			return m.Value
-		}
-	}
-	p.t.Fatal("there is no JSHeapUsedSize")
-	return 0
-}
 
 // share is how much of a core the page takes while nothing is asked of it.
 func (p *page) share(during time.Duration) float64 {
 	p.t.Helper()
-	before := p.cpu()
+	before := p.CPU()
 	eval[bool](p, fmt.Sprintf("new Promise((r) => setTimeout(() => r(true), %d))", during.Milliseconds()))
-	return float64(p.cpu()-before) / float64(during)
+	return float64(p.CPU()-before) / float64(during)
 }
 
 // TestAPageThatStandsStillCostsNothing is about CPU time and memory of a page
@@ -43,14 +24,14 @@ func TestAPageThatStandsStillCostsNothing(t *testing.T) {
 	h := newHouse(t)
 	id := h.imported(t, talk(2000))
 	p := h.visit(t, "/s/"+id)
-	p.countCPU()
+	p.CountCPU()
 	p.until(`document.querySelectorAll("article").length > 3`)
 	share := p.share(10 * time.Second)
 	t.Logf("a session that stands still: %.2f %% of a core", 100*share)
 	if share > 0.01 {
 		t.Errorf("%.2f %% of a core for nothing", 100*share)
 	}
-	mb := p.heap() / 1e6
+	mb := p.Heap() / 1e6
 	t.Logf("2,000 messages: %.1f MB", mb)
 	if mb > 15 {
 		t.Errorf("%.1f MB for 2,000 messages", mb)
@@ -67,7 +48,7 @@ func TestALongListIsCheap(t *testing.T) {
 		h.session(fmt.Sprintf("Session %d", i), "", nil)
 	}
 	p := h.visit(t, "/")
-	p.countCPU()
+	p.CountCPU()
 	p.read("Session 499")
 	for i := range 4 { // each says some 40 pieces a second
 		h.session(fmt.Sprintf("Busy %d", i), "count to 600", nil)

@@ -6,33 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
-
-// cpu is how long the page's main thread has worked, whatever else the machine
-// does.
-func (p *page) cpu() time.Duration {
-	p.t.Helper()
-	got, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for _, m := range got.Metrics {
-		if m.Name == "TaskDuration" {
-			return time.Duration(m.Value * float64(time.Second))
-		}
-	}
-	p.t.Fatal("there is no TaskDuration")
-	return 0
-}
-
-func (p *page) countCPU() {
-	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
-		p.t.Fatal(err)
-	}
-}
 
 // Flow 6: a log of a hundred thousand events (with LONG=1; else of twenty
 // thousand) is opened, and any place of it gone to, at the price of a short one.
@@ -46,11 +21,11 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 	h := newHouse(t)
 	id := h.imported(t, long(events))
 	p := h.visit(t, "/")
-	p.countCPU()
+	p.CountCPU()
 	p.goTo("/s/" + id)
 	p.until(newest + `.includes("word39")`)
 	moved := eval[int](p, `performance.getEntriesByType("resource").filter((e) => !e.name.includes("/console/")).reduce((n, e) => n + e.transferSize, 0)`)
-	t.Logf("opened with %d bytes over HTTP, %v of CPU since the tab began", moved, p.cpu())
+	t.Logf("opened with %d bytes over HTTP, %v of CPU since the tab began", moved, p.CPU())
 	if moved > 200_000 {
 		t.Errorf("%d bytes before the first screen", moved)
 	}
@@ -63,12 +38,12 @@ func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 		return eval[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/events?")).length`)
 	}
 	for _, seq := range []int{1, events / 2, events * 3 / 4, events} {
-		before, spent := asked(), p.cpu()
+		before, spent := asked(), p.CPU()
 		p.do("jump", chromedp.SetValue(`input[name="to"]`, fmt.Sprint(seq)))
 		eval[bool](p, `document.querySelector('input[name="to"]').form.requestSubmit(), true`)
 		p.until(fmt.Sprintf(`[...document.querySelectorAll('[role="row"][aria-selected="true"]')].some((r) => Number(r.dataset.seq) <= %d)`, seq))
 		p.until(fmt.Sprintf(`new URL(location.href).searchParams.get("seq") === "%d"`, seq))
-		t.Logf("event %d: %d requests, %v of CPU", seq, asked()-before, p.cpu()-spent)
+		t.Logf("event %d: %d requests, %v of CPU", seq, asked()-before, p.CPU()-spent)
 		if n := asked() - before; n > 1 {
 			t.Errorf("event %d: %d requests", seq, n)
 		}
@@ -97,14 +72,14 @@ func TestAnUpdateCostsTheSameInAnyConversation(t *testing.T) {
 	for _, n := range []int{200, 10_000} {
 		id := h.imported(t, talk(n))
 		p := h.visit(t, "/s/"+id)
-		p.countCPU()
+		p.CountCPU()
 		p.until(`document.querySelector('[data-testid="line"]')?.dataset.phase === "open" && document.querySelectorAll("article").length > 3`)
 		h.call("POST", "/chat/sessions/"+id+"/turns", fields{"prompt": "count to 250"}, nil)
 		p.until(newest + `.includes("5 ")`)
-		begin, spent := h.tokens(id), p.cpu()
+		begin, spent := h.tokens(id), p.CPU()
 		h.until(id, "an end", idle)
 		p.until(newest + `.includes("250")`)
-		cost[n] = (p.cpu() - spent) / time.Duration(max(1, h.tokens(id)-begin))
+		cost[n] = (p.CPU() - spent) / time.Duration(max(1, h.tokens(id)-begin))
 		t.Logf("%d messages: %v of CPU for each of %d pieces of text", n, cost[n], h.tokens(id)-begin)
 	}
 	if cost[10_000] > cost[200]*3/2 {

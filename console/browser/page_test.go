@@ -1,158 +1,49 @@
 package browser
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/url"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"harness/internal/browsertest"
 )
 
-var (
-	browserOnce sync.Once
-	browserCtx  context.Context
-	browserEnd  = func() {}
-	browserErr  error
-)
+var chromium browsertest.Browser
 
-func endBrowser() { browserEnd() }
-
-// chromium is the browser that all tests share; each has its own profile in it.
-func chromium(t testing.TB) context.Context {
-	t.Helper()
-	browserOnce.Do(func() {
-		var path string
-		for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-			if p, err := exec.LookPath(name); err == nil {
-				path = p
-				break
-			}
-		}
-		if path == "" {
-			browserErr = fmt.Errorf("there is no chromium here: apt-get install chromium")
-			return
-		}
-		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1360, 860), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en-US"))
-		alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
-		ctx, cancel := chromedp.NewContext(alloc)
-		browserCtx, browserEnd = ctx, func() { cancel(); stop() }
-		browserErr = chromedp.Do(ctx)
-	})
-	if browserErr != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(browserErr)
-		}
-		t.Skip(browserErr)
-	}
-	return browserCtx
-}
-
-// page is a tab of a browser that is logged in.
+// page is a tab of a browser that is logged in, in the words of these tests.
 type page struct {
-	t     testing.TB
-	h     *house
-	ctx   context.Context
-	close func()
-
-	mu     sync.Mutex // guards what follows
-	errors []string
-	allow  []string // errors that a test provokes contain one of these
+	*browsertest.Page
+	t testing.TB
+	h *house
 }
 
-// visit opens a path of the console in a browser of its own.
+// visit opens a path of the console in a profile of its own, by way of a login.
 func (h *house) visit(t testing.TB, path string) *page {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext())
-	p := h.open(t, ctx, cancel)
-	p.do("log in", chromedp.Navigate(h.loginURL()))
+	p := &page{Page: chromium.Open(t), t: t, h: h}
+	p.do("log in", chromedp.Navigate(h.loginURL()+"&next="+url.QueryEscape(path)))
 	p.see(`[data-testid="lamp"][data-phase="open"]`)
-	if path != "/" {
-		p.goTo(path)
-	}
 	return p
 }
 
-// tab is another tab of the same browser.
+// tab is another tab of the same profile.
 func (p *page) tab(path string) *page {
 	p.t.Helper()
-	ctx, cancel := chromedp.NewContext(p.ctx)
-	q := p.h.open(p.t, ctx, cancel)
+	q := &page{Page: p.Tab(), t: p.t, h: p.h}
 	q.goTo(path)
 	return q
 }
 
-// open opens a tab and listens to its console until the test is over.
-func (h *house) open(t testing.TB, ctx context.Context, cancel func()) *page {
-	t.Helper()
-	p := &page{t: t, h: h, ctx: ctx, close: cancel}
-	p.do("open a tab", chromedp.EmulateViewport(1360, 860))
-	messages := chromedp.Console(ctx)
-	var heard sync.WaitGroup
-	heard.Go(func() {
-		for m, err := range messages {
-			if err != nil {
-				return
-			}
-			if m.Type == "error" || m.Type == "assert" || m.Type == chromedp.ConsoleException || strings.Contains(m.Text, "Content Security Policy") {
-				p.mu.Lock()
-				p.errors = append(p.errors, m.Text)
-				p.mu.Unlock()
-			}
-		}
-	})
-	t.Cleanup(func() {
-		if t.Failed() {
-			p.shot("failed")
-		}
-		cancel()
-		heard.Wait()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, e := range p.errors {
-			if !p.allowed(e) {
-				t.Errorf("on the console of the page: %s", e)
-			}
-		}
-	})
-	return p
-}
-
-func (p *page) allowed(e string) bool {
-	for _, a := range p.allow {
-		if strings.Contains(e, a) {
-			return true
-		}
-	}
-	return false
-}
-
-// expect allows errors of the browser that contain one of these.
-func (p *page) expect(parts ...string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.allow = append(p.allow, parts...)
-}
+func (p *page) expect(parts ...string) { p.Expect(parts...) }
 
 func (p *page) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	if what == "open a tab" { // the first call's context is the tab's
-		ctx = p.ctx
-	}
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		p.t.Fatalf("%s: %v", what, err)
-	}
+	p.Do(what, actions...)
 }
 
 func (p *page) goTo(path string) {
@@ -169,39 +60,16 @@ func (p *page) walk(path string) {
 // eval is the value of an expression.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
+	return browsertest.Eval[T](p.Page, expression)
 }
 
 // until waits until an expression is true.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	end := time.Now().Add(patience)
-	for {
-		ctx, cancel := context.WithTimeout(p.ctx, patience)
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("(async () => { for (let i = 0; i < 40; i++) { if ("+expression+") return true; await new Promise((r) => setTimeout(r, 25)); } return false; })()", chromedp.EvalAwaitPromise))
-		cancel()
-		if ok {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatalf("never true: %s (%v)\n%s", expression, err, p.text("body"))
-		}
-	}
+	p.Until(expression)
 }
 
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
+func quote(s string) string { return browsertest.Quote(s) }
 
 // see waits for an element that matches.
 func (p *page) see(selector string) {
@@ -244,45 +112,31 @@ func (p *page) key(keys ...string) {
 			continue
 		}
 		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-			ctx, cancel := context.WithTimeout(p.ctx, patience)
-			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: k})
-			cancel()
-			if err != nil {
-				p.t.Fatalf("key %s: %v", k, err)
-			}
+			browsertest.Call(p.Page, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: k})
 		}
 	}
 }
 
-// write types into what matches.
+// write puts a text into what matches, at once; key types.
 func (p *page) write(selector, text string) {
 	p.t.Helper()
 	p.see(selector)
-	p.do("write into "+selector, chromedp.SendKeys(selector, text))
+	p.do("focus "+selector, chromedp.Focus(selector))
+	browsertest.Call(p.Page, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // shot keeps what the page looks like.
 func (p *page) shot(name string) {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err == nil {
-		err = os.WriteFile(filepath.Join(p.t.ArtifactDir(), name+".png"), png, 0o644)
-	}
-	if err != nil {
-		p.t.Logf("screenshot %s: %v", name, err)
-	}
+	p.t.Helper()
+	p.Shot(name)
 }
 
 // theme makes the page light or dark.
 func (p *page) theme(name string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	want := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, want); err != nil {
-		p.t.Fatal(err)
-	}
+	browsertest.Call(p.Page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
 	p.see(`html[data-theme="` + name + `"]`)
 }
 

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	endBrowser()
+	chromium.Close()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -194,11 +194,14 @@ type row struct {
 	Pending int    `json:"pending_approvals"`
 }
 
+// pollEvery leaves the machine to what is waited for.
+const pollEvery = 10 * time.Millisecond
+
 // until waits until a session is as f wants it.
 func (h *house) until(id, what string, f func(row) bool) row {
 	h.t.Helper()
 	var r row
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(pollEvery) {
 		h.call("GET", "/sessions/"+id, nil, &r)
 		if f(r) {
 			return r

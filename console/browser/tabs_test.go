@@ -56,7 +56,7 @@ func TestTabsShareOneStream(t *testing.T) {
 	h.session("Seen after that", "", nil)
 	last.read("Seen after that")
 	first.see(`[data-testid="lamp"][data-phase="open"]`)
-	for end := time.Now().Add(patience); h.streams() != "1"; {
+	for end := time.Now().Add(patience); h.streams() != "1"; <-time.After(pollEvery) {
 		if time.Now().After(end) {
 			t.Fatalf("%s streams are left", h.streams())
 		}
