@@ -89,11 +89,17 @@ func long(n int) *writer {
 	return w
 }
 
-// talk is a conversation of n messages.
+// talk is a conversation of n messages: questions of twelve words, answers of
+// ninety, and a call in every second one.
 func talk(n int) *writer {
 	w := newWriter(fmt.Sprintf("ses_talk_%d", n), fmt.Sprintf("%d messages", n))
+	words := "the quick brown fox jumps over the lazy dog and "
 	for turn := range n / 2 {
-		w.say(turn, fmt.Sprintf("Question %d?", turn), []string{fmt.Sprintf("Answer %d.", turn)}, nil, "")
+		var call *harness.ToolCall
+		if turn%2 == 1 {
+			call = &harness.ToolCall{Name: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
+		}
+		w.say(turn, fmt.Sprintf("Question %d: %s?", turn, words), []string{fmt.Sprintf("Answer %d. ", turn), strings.Repeat(words, 9)}, call, "ok")
 	}
 	return w
 }

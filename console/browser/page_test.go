@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -49,6 +50,12 @@ func (p *page) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 func (p *page) goTo(path string) {
 	p.t.Helper()
 	p.do("go to "+path, chromedp.Navigate(p.h.url+path))
+}
+
+// onEveryPage runs a script before those of every page that is loaded from here on.
+func (p *page) onEveryPage(script string) {
+	p.t.Helper()
+	browsertest.Call(p.Page, devtools.AddScriptToEvaluateOnNewDocument, devtools.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
 // walk goes to a path as a link of the page does, without loading it anew.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,19 +15,37 @@ import (
 
 var offline = []string{"ERR_CONNECTION", "WebSocket connection", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED", "ERR_SOCKET", "ERR_NETWORK"}
 
-// Flow 4: the server dies in the middle of an answer and comes back.
+// dials notes when a page opened its sockets.
+const dials = `(() => {
+  const Real = WebSocket;
+  window.dials = [];
+  window.WebSocket = class extends Real { constructor(...args) { super(...args); dials.push(Date.now()); } };
+})()`
+
+// Flow 4: the server dies in the middle of an answer and comes back. The page is
+// live with its first attempt after that; how long it waits before one at most
+// is the client's own schedule, and 1.5 s after an outage of five seconds.
 func TestAKilledServerCostsNoText(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	id := h.session("Killed", "count to 400", nil)
-	p := h.visit(t, "/s/"+id)
+	p := h.visit(t, "/")
+	p.onEveryPage(dials)
+	p.goTo("/s/" + id)
 	p.expect(offline...)
 	p.until(newest + `.includes(" 25 ")`)
 	eval[bool](p, `(window.__lost = false, new MutationObserver(() => { if (document.querySelector('[data-testid="lost"]') !== null) window.__lost = true; }).observe(document.body, { subtree: true, childList: true }), true)`)
 	h.restart()
-	began := time.Now()
+	back := time.Now()
 	p.see(`[data-testid="line"][data-phase="open"]`)
-	t.Logf("live again %v after the server listened", time.Since(began).Round(time.Millisecond))
+	took := time.Since(back).Round(time.Millisecond)
+	t.Logf("live again %v after the server listened", took)
+	if os.Getenv("LONG") != "" && took > 1500*time.Millisecond {
+		t.Errorf("live again after %v", took)
+	}
+	if n := eval[int](p, fmt.Sprintf("dials.filter((at) => at > %d).length", back.UnixMilli())); n > 1 {
+		t.Errorf("%d attempts after the server was back", n)
+	}
 	p.gone(`[data-testid="lost"]`)
 	if !eval[bool](p, "window.__lost") {
 		t.Error("nobody was told that the connection was lost")

@@ -1,18 +1,23 @@
 // A thread of assistant-ui in a real page, fed the newest messages of a session
-// or all of them: ?messages=2000&window=50. No server is behind it. update()
-// tells one word more and waits until it is painted.
+// or all of them: ?messages=2000&window=50, or ?snapshot=URL for those of a real
+// one. No server is behind it. updates(n) tells n words more, one by one, and
+// waits each time until it is painted.
 import { AssistantRuntimeProvider, MessagePrimitive, ThreadPrimitive } from "@assistant-ui/react";
 import { createRoot } from "react-dom/client";
 
 import { useHarnessRuntime } from "../src/assistant-ui.js";
 import { HarnessClient } from "../src/client.js";
+import { fromHttp } from "../src/from-http.js";
 import type { Socket } from "../src/host.js";
+import type { Snapshot } from "../src/http.gen.js";
 import type { ServerMessage } from "../src/protocol.gen.js";
 import { session } from "./session.js";
 
 const query = new URLSearchParams(location.search);
-const messages = Number(query.get("messages"));
 const window = Number(query.get("window") ?? Infinity);
+const snapshot = query.get("snapshot");
+const state = snapshot === null ? session(Number(query.get("messages"))) : session(0, ((await (await fetch(snapshot)).json()) as Snapshot).messages.map(fromHttp));
+const messages = state.messages.length - 1;
 
 let told = 1;
 let line: Wire;
@@ -28,7 +33,7 @@ class Wire implements Socket {
 
   constructor() {
     line = this;
-    queueMicrotask(() => this.tell({ type: "state", seq: told, state: session(messages) }));
+    queueMicrotask(() => this.tell({ type: "state", seq: told, state }));
   }
 
   tell(m: ServerMessage): void {

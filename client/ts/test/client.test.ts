@@ -128,6 +128,33 @@ test("waits are random, grow with the outage, and have bounds", async () => {
   assert.ok(early.every((g) => g <= 1_300), `a server that is back within 5 s is found soon: ${early}`);
 });
 
+test("a server that is back within five seconds has its clients 1.5 s later, with one attempt, whatever the dice say", async () => {
+  let worst = 0;
+  for (const dice of [() => 1, () => 0, Math.random]) {
+    for (let outage = 100; outage <= 5_000; outage += 700) {
+      const s = stage({ fetch: () => Promise.reject(new TypeError("refused")) });
+      s.host.random = dice;
+      s.socket().state(7);
+      s.socket().break();
+      const back = s.host.time + outage;
+      let tried = s.sockets.length;
+      let after = 0;
+      while (s.client.getConnection().phase !== "open") {
+        s.host.advance(10);
+        await settle();
+        if (s.sockets.length === tried) continue;
+        tried = s.sockets.length;
+        if (s.host.time <= back) s.socket().break();
+        else (after++, s.socket().hb(7));
+      }
+      assert.equal(after, 1);
+      worst = Math.max(worst, s.host.time - back);
+      s.client.close();
+    }
+  }
+  assert.ok(worst <= 1_500, `${worst} ms`);
+});
+
 test("coming back to the page ends a wait", () => {
   const s = stage();
   s.socket().state(1);

@@ -9,7 +9,7 @@ export interface Wanted {
 }
 
 /** Events of the log that one request covers; with a choice of types it covers more, because few of them come. */
-const span = (w: Wanted) => (w.types === "" ? 1000 : 20_000);
+const span = (w: Wanted) => (w.types === "" ? 500 : 20_000);
 
 /** The most events that are kept; those at the other end are let go. */
 const most = 6000;

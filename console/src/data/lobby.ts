@@ -49,7 +49,7 @@ let channel: BroadcastChannel | undefined;
 let leads = false;
 let release: (() => void) | undefined;
 let source: EventSource | undefined;
-let attempt = 0;
+let down = Date.now(); // since when nothing was heard of the list
 let heard = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let pending: { rows: Map<string, Row>; gone: Set<string>; ready: boolean } | undefined;
@@ -167,7 +167,7 @@ function dial(): void {
     queue().gone.add(id);
   });
   on("ready", () => {
-    attempt = 0;
+    down = 0;
     const q = queue();
     q.ready = true;
     for (const id of lobby.get().rows.keys()) if (fresh?.has(id) === false) q.gone.add(id);
@@ -180,7 +180,7 @@ function dial(): void {
 }
 
 function redial(): void {
-  attempt = 0;
+  down = Date.now();
   dial();
 }
 
@@ -188,7 +188,9 @@ function lost(): void {
   source?.close();
   source = undefined;
   become(lobby.get().ready ? "reconnecting" : "connecting");
-  const ms = Math.min(backoff.max, backoff.min * 2 ** attempt++) * (0.5 + Math.random() / 2);
+  if (down === 0) down = Date.now();
+  // As the client does it: a part of a quarter of the outage so far, so that a server that restarts is found soon.
+  const ms = Math.random() * Math.min(backoff.max, Math.max(backoff.min, (Date.now() - down) / 4));
   clearTimeout(retry);
   retry = setTimeout(() => {
     // A page is not told why a stream failed; whoami says it.

@@ -9,7 +9,7 @@ export interface ListHandle {
  * A list of rows whose heights are known, of which only those are made that
  * can be seen. It measures nothing but itself.
  */
-export function KnownList({ count, height, row, label, role = "list", className = "", handle, follow = false, onRange }: {
+export function KnownList({ count, height, row, label, role = "list", className = "", handle, follow = false, goal, onRange }: {
   readonly count: number;
   readonly height: number | ((i: number) => number);
   readonly row: (i: number) => ReactNode;
@@ -18,6 +18,7 @@ export function KnownList({ count, height, row, label, role = "list", className 
   readonly className?: string;
   readonly handle?: Ref<ListHandle>;
   readonly follow?: boolean; // stay at the end if it is shown
+  readonly goal?: { readonly index: number } | undefined; // each new one is gone to, once, without a step between
   readonly onRange?: (from: number, to: number) => void;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -68,9 +69,20 @@ export function KnownList({ count, height, row, label, role = "list", className 
     }
     return low;
   };
+  const reached = useRef<unknown>(undefined);
+  let top = view.top;
+  if (goal !== undefined && goal !== reached.current) {
+    const middle = topOf(goal.index) - (view.height - (topOf(Math.min(count, goal.index + 1)) - topOf(goal.index))) / 2;
+    top = Math.max(0, Math.min(middle, total - view.height));
+  }
+  useLayoutEffect(() => {
+    if (goal === undefined || goal === reached.current) return;
+    reached.current = goal;
+    ref.current!.scrollTop = top;
+  });
   const over = 6;
-  const from = Math.max(0, Math.min(count, find(view.top) - over));
-  const to = Math.max(from, Math.min(count, find(view.top + view.height) + over));
+  const from = Math.max(0, Math.min(count, find(top) - over));
+  const to = Math.max(from, Math.min(count, find(top + view.height) + over));
   useEffect(() => onRange?.(from, to), [from, to, onRange]);
   const rows: ReactNode[] = [];
   for (let i = from; i < to; i++) rows.push(row(i));

@@ -24,11 +24,16 @@ function useBlocks(text: string, live: boolean): readonly Token[] {
     if (live && before !== undefined && before.blocks.length > open && text.startsWith(before.text)) {
       const kept = before.blocks.slice(0, -open);
       const length = kept.reduce((n, b) => n + b.raw.length, 0);
-      blocks = [...kept, ...lexer(text.slice(length))];
+      blocks = [...kept, ...lexer(apart(text.slice(length)))];
     } else blocks = lexer(text);
     last.current = { text, blocks };
     return blocks;
   }, [text, live]);
+}
+
+/** A copy: a part of a text keeps the whole of it in memory, and so each block would keep all that was there when it came. */
+function apart(part: string): string {
+  return ` ${part}`.slice(1);
 }
 
 const Block = memo(

@@ -15,24 +15,19 @@ export function EventList({ feed, end, selected, onSelect }: { readonly feed: Re
   const list = useRef<ListHandle>(null);
   const began = rows[0] === undefined ? 0 : Date.parse(rows[0].event.ts);
   const index = selected === undefined ? -1 : rows.findIndex((r) => selected >= r.event.seq && selected <= r.last.seq);
+  const goal = useMemo(() => (index < 0 ? undefined : { index }), [selected, index < 0]);
 
   // What comes in above does not move what is read.
-  const before = useRef({ first: 0, count: 0 });
+  const before = useRef<{ readonly first: number; readonly goal: typeof goal }>({ first: 0, goal: undefined });
   useLayoutEffect(() => {
     const el = list.current?.element;
     const first = rows[0]?.event.seq ?? 0;
-    if (el !== null && el !== undefined && first < before.current.first) {
+    if (el !== null && el !== undefined && first < before.current.first && goal === before.current.goal) {
       const at = rows.findIndex((r) => r.event.seq >= before.current.first);
       if (at > 0) el.scrollTop += at * height;
     }
-    before.current = { first, count: rows.length };
-  }, [rows]);
-  const last = useRef<number>(undefined);
-  useEffect(() => {
-    if (index < 0 || last.current === selected) return;
-    last.current = selected;
-    list.current?.scrollTo(index, "center");
-  }, [index, selected]);
+    before.current = { first, goal };
+  }, [rows, goal]);
 
   const { earlier, later, loading, to } = feed;
   // Only where somebody is when all scrolling has settled.
@@ -58,6 +53,7 @@ export function EventList({ feed, end, selected, onSelect }: { readonly feed: Re
         count={rows.length}
         height={height}
         follow={to >= end && selected === undefined}
+        goal={goal}
         onRange={onRange}
         row={(i) => <Line key={rows[i]!.event.seq} entry={rows[i]!} index={i} began={began} selected={i === index} onSelect={onSelect} />}
       />

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import type { LogEvent } from "../../data/api";
 import type { Fields } from "../../data/kinds";
@@ -94,7 +94,7 @@ function axis(spans: readonly Span[]): { readonly place: (at: number) => number;
 const row = 26, top = 8;
 
 /** Bars on one canvas, drawn once per change. The list below says the same in words. */
-export function Lanes({ events, selected, onSelect }: { readonly events: readonly LogEvent[]; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
+export const Lanes = memo(function Lanes({ events, selected, onSelect }: { readonly events: readonly LogEvent[]; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(800);
   const theme = usePref("theme");
@@ -115,7 +115,8 @@ export function Lanes({ events, selected, onSelect }: { readonly events: readonl
     c.height = (3 * row + 2 * top) * ratio;
     g.scale(ratio, ratio);
     const css = getComputedStyle(document.documentElement);
-    const colour = (n: string) => css.getPropertyValue(`--c-${n}`).trim();
+    const colours: Record<string, string> = {};
+    const colour = (n: string) => (colours[n] ??= css.getPropertyValue(`--c-${n}`).trim());
     g.clearRect(0, 0, width, 200);
     g.font = "11px ui-sans-serif, system-ui, sans-serif";
     g.textBaseline = "middle";
@@ -183,4 +184,4 @@ export function Lanes({ events, selected, onSelect }: { readonly events: readonl
       />
     </div>
   );
-}
+});

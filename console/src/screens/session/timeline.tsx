@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useCallback, useMemo, useRef } from "react";
 import { useLocation, useSearch } from "wouter";
 
 import { useFeed, type Wanted } from "../../data/feed";
@@ -39,6 +39,11 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
     change("seq", String(to));
     feed.jump(to);
   };
+  const latest = useRef(select);
+  latest.current = select;
+  const onSelect = useCallback((n: number) => latest.current(n), []); // the same, so that rows that stay are not made again
+  const shown = useRef(seq); // until what was asked for is here, the lanes are as they were
+  if (seq === undefined || (seq > feed.from && seq <= feed.to)) shown.current = seq;
   const step = (n: 1 | -1) => {
     const list = feed.events;
     const i = seq === undefined ? (n > 0 ? -1 : list.length) : n > 0 ? list.findLastIndex((e) => e.seq <= seq) : list.findIndex((e) => e.seq >= seq);
@@ -61,9 +66,9 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
         <span className="num text-xs text-faint">{t("side.count", { n: end })}</span>
         <Switch label={t("side.debug")} checked={debug} onChange={(v) => setPrefs({ debug: v })} />
       </div>
-      <Lanes events={feed.events} selected={seq} onSelect={select} />
+      <Lanes events={feed.events} selected={shown.current} onSelect={onSelect} />
       {feed.error !== "" && <p role="alert" className="bg-bad-soft px-4 py-1.5 text-sm text-bad">{feed.error}</p>}
-      {feed.events.length === 0 && !feed.loading ? <Empty icon={<I.Lanes size={20} />} title={t("timeline.none")} /> : <EventList feed={feed} end={end} selected={seq} onSelect={select} />}
+      {feed.events.length === 0 && !feed.loading ? <Empty icon={<I.Lanes size={20} />} title={t("timeline.none")} /> : <EventList feed={feed} end={end} selected={seq} onSelect={onSelect} />}
       {seq !== undefined && (
         <div className="flex items-center gap-2 border-t border-line bg-panel px-4 py-1.5 text-xs text-quiet">
           <span className="num">{t("timeline.selected", { n: seq })}</span>

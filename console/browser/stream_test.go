@@ -1,0 +1,108 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"harness/internal/browsertest"
+)
+
+// paced notes for every message of a page's sockets how long it took until what
+// it said was painted.
+const paced = `(() => {
+  const Real = WebSocket;
+  window.lags = [];
+  let first;
+  window.WebSocket = class extends Real {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener("message", () => {
+        if (first !== undefined) return;
+        first = performance.now();
+        requestAnimationFrame(() => setTimeout(() => { window.lags.push(performance.now() - first); first = undefined; }));
+      });
+    }
+  };
+})()`
+
+// TestAThousandPiecesASecond: an agent says two words every millisecond, if the
+// machine lets it, for half a minute, in paragraphs of a hundred, while one page shows the conversation with
+// its side panel and somebody writes there, and another the timeline.
+func TestAThousandPiecesASecond(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("LONG=1 measures it")
+	}
+	play := filepath.Join(t.TempDir(), "play.script")
+	if err := os.WriteFile(play, []byte("repeat 1000\nstream 99 500us \"word \"\nsay \"word.\\n\\n\"\nend\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, "--engine", "script:"+play)
+	id := h.session("A thousand a second", "", nil)
+	chat, timeline := h.visit(t, "/"), h.visit(t, "/s/"+id+"/timeline")
+	chat.onEveryPage(paced)
+	chat.goTo("/s/" + id)
+	chat.see(`[data-testid="line"][data-phase="open"]`)
+	chat.CountCPU()
+	timeline.CountCPU()
+	before := chat.Heap()
+
+	began := time.Now()
+	h.call("POST", "/chat/sessions/"+id+"/turns", fields{"prompt": "go"}, nil)
+	chat.until(newest + `.includes("word")`)
+	spent, spentThere, at := chat.CPU(), timeline.CPU(), time.Now()
+	var quiet, typing time.Duration
+	keys := 0
+	chat.see(steering)
+	eval[bool](chat, "document.querySelector("+quote(steering)+").focus(), true")
+	for time.Since(began) < 30*time.Second {
+		quiet += chat.during(time.Second)
+		typing += chat.during(time.Second, func() {
+			for range 10 {
+				browsertest.Call(chat.Page, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "x", Text: "x"})
+				browsertest.Call(chat.Page, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: "x"})
+				keys++
+			}
+		})
+	}
+	wall := time.Since(at)
+	share := float64(chat.CPU()-spent-(typing-quiet)) / float64(wall)
+	shareThere := float64(timeline.CPU()-spentThere) / float64(wall)
+	h.call("POST", "/sessions/"+id+"/cancel", fields{}, nil)
+	h.until(id, "an end", func(r row) bool { return r.Status != "running" })
+	said := strings.Count(string(h.messages(id)[1]), "word")
+	chat.until(fmt.Sprintf(`%s.split("word").length === %d`, newest, said+1)) // nothing is lost, nothing twice
+	rate := float64(said) / wall.Seconds()
+	perKey := max(0, typing-quiet) / time.Duration(keys)
+	grown := (chat.Heap() - before) / 1e6
+	lag := eval[float64](chat, "lags.sort((a, b) => a - b)[Math.floor(lags.length * 0.95)]")
+	t.Logf("%.0f words a second: the conversation takes %.1f %% of a core, the timeline %.1f %%; a key %v; %.1f MB more; from a message to its paint p95 %.0f ms", rate, 100*share, 100*shareThere, perKey, grown, lag)
+	if share > 0.35 || shareThere > 0.35 {
+		t.Errorf("%.1f %% and %.1f %% of a core", 100*share, 100*shareThere)
+	}
+	if perKey > 8*time.Millisecond {
+		t.Errorf("a key costs %v", perKey)
+	}
+	if grown > 20 {
+		t.Errorf("%.1f MB more", grown)
+	}
+	if got := eval[int](chat, "document.querySelector("+quote(composer+", "+steering)+").value.length"); got != keys {
+		t.Errorf("%d of %d keys arrived", got, keys)
+	}
+}
+
+// during is the page's CPU time in a second, say, in which something is done.
+func (p *page) during(d time.Duration, do ...func()) time.Duration {
+	p.t.Helper()
+	before, end := p.CPU(), time.Now().Add(d)
+	for _, f := range do {
+		f()
+	}
+	eval[bool](p, fmt.Sprintf("new Promise((r) => setTimeout(() => r(true), %d))", max(0, time.Until(end).Milliseconds())))
+	return p.CPU() - before
+}
