@@ -13,6 +13,7 @@ export default defineConfig({
   plugins: [react(), tailwind()],
   resolve: {
     alias: [
+      { find: /^harness-client\/http$/, replacement: client("http.ts") },
       { find: /^harness-client\/react$/, replacement: client("react.tsx") },
       { find: /^harness-client\/assistant-ui$/, replacement: client("assistant-ui.tsx") },
       { find: /^harness-client$/, replacement: client("index.ts") },

@@ -39,12 +39,14 @@ func TestThePackageIsComplete(t *testing.T) {
 	}
 	const program = `import { applyBatch, HarnessClient, type HarnessState, lastMessages, toThreadMessages } from "harness-client";
 import { useHarnessRuntime } from "harness-client/assistant-ui";
+import { httpOf, stateAt } from "harness-client/http";
+import { longLists } from "harness-client/long";
 import { pagesOf } from "harness-client/pages";
 import { HarnessProvider, useHarness } from "harness-client/react";
 const none: HarnessState = { status: "idle", messages: [] };
 const state = applyBatch(none, [{ type: "set", path: ["messages", "0"], value: { id: "m", role: "user", content: "hi", status: "complete" } }]);
 const part = toThreadMessages(state)[0]!.content[0]!;
-const fine = [HarnessClient, HarnessProvider, pagesOf, useHarness, useHarnessRuntime].every((f) => typeof f === "function") && part.type === "text" && part.text === "hi";
+const fine = [HarnessClient, HarnessProvider, httpOf, longLists, pagesOf, stateAt, useHarness, useHarnessRuntime].every((f) => typeof f === "function") && part.type === "text" && part.text === "hi";
 if (!fine || lastMessages(state, 1).length !== 1) throw new Error("it does not work");
 export const typed = async (client: HarnessClient): Promise<number> => (await pagesOf(client).events.list()).events[0]!.seq;
 // @ts-expect-error there is no such command
@@ -120,10 +122,13 @@ func pack(t *testing.T, into string) (names []string) {
 func TestBundlesStaySmall(t *testing.T) {
 	t.Parallel()
 	for imports, most := range map[string]int{
-		`{ applyBatch } from "./src/index.js"`:                       1_400,
-		`{ HarnessClient, applyBatch, until } from "./src/index.js"`: 5_600,
-		`{ toThreadMessages } from "./src/index.js"`:                 2_000,
-		`* from "./src/pages.js"`:                                    1_400,
+		`{ HarnessClient } from "./src/index.js"`:                    4_000,
+		`{ HarnessClient, applyBatch, until } from "./src/index.js"`: 4_150,
+		`{ applyBatch } from "./src/index.js"`:                       650,
+		`{ toThreadMessages } from "./src/index.js"`:                 1_450,
+		`* from "./src/http.js"`:                                     1_150,
+		`* from "./src/long.js"`:                                     1_400,
+		`* from "./src/pages.js"`:                                    1_900,
 	} {
 		cmd := exec.Command(findNode(t), "node_modules/esbuild/bin/esbuild", "--bundle", "--minify", "--format=esm", "--target=es2022")
 		cmd.Stdin = strings.NewReader("export " + imports)

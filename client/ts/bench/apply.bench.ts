@@ -1,8 +1,10 @@
 // What an update costs, in CPU time, beside assistant-stream's own reducer on
 // the same frames in the same run. Prints one line of JSON.
 import { GorpStreamAccumulator } from "../node_modules/assistant-stream/dist/core/gorp/GorpStreamAccumulator.js";
-import { applyBatch, lastMessages } from "../src/apply.js";
+import { applyBatch } from "../src/apply.js";
 import { toThreadMessages } from "../src/convert.js";
+import { lastMessages } from "../src/last.js";
+import { longLists } from "../src/long.js";
 import type { DeltaMessage, HarnessState } from "../src/protocol.gen.js";
 import { session } from "./session.js";
 
@@ -40,13 +42,13 @@ for (const messages of [200, 2_000, 10_000]) {
 
     let mine = start;
     const apply = cost(() => {
-      mine = applyBatch(mine, parsed.operations);
+      mine = applyBatch(mine, parsed.operations, longLists);
       if (lastMessages(mine, 1)[0]!.content.length > 100_000) mine = start;
     });
     let whole = start;
     toThreadMessages(whole);
     const update = cost(() => {
-      whole = applyBatch(whole, (JSON.parse(text) as DeltaMessage).operations);
+      whole = applyBatch(whole, (JSON.parse(text) as DeltaMessage).operations, longLists);
       toThreadMessages(whole, 50);
       if (lastMessages(whole, 1)[0]!.content.length > 4_000) whole = start;
     });

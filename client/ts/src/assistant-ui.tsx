@@ -4,6 +4,7 @@ import { useMemo, useRef, useSyncExternalStore } from "react";
 import type { HarnessClient } from "./client.js";
 import { toThreadMessages } from "./convert.js";
 import { HarnessError } from "./errors.js";
+import { answer as answerFor } from "./http.js";
 import type { HarnessCommand, HarnessState } from "./protocol.gen.js";
 
 export interface HarnessRuntimeOptions {
@@ -71,7 +72,7 @@ function wire(client: HarnessClient, options: { readonly current: HarnessRuntime
     onRespondToToolApproval: async (answer: { approvalId: string; approved: boolean; optionId?: string; reason?: string }) => {
       const { approvalId, approved, optionId, reason } = answer;
       if (approved && (optionId === "session" || optionId === "always")) {
-        await client.answer(approvalId, { decision: "allow", scope: optionId, ...(reason !== undefined && { reason }) }).catch(report);
+        await answerFor(client, approvalId, { decision: "allow", scope: optionId, ...(reason !== undefined && { reason }) }).catch(report);
         return;
       }
       const asked = client.getState()?.pendingApprovals?.find((a) => (a.requestId ?? a.toolCallId) === approvalId);

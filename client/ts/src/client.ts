@@ -1,16 +1,15 @@
-import { ApplyError, Draft } from "./apply.js";
+import { plainly } from "./apply.js";
 import { type Backoff, defaultBackoff, wait } from "./backoff.js";
-import { baseOf, protocols, socketUrl } from "./endpoint.js";
+import { protocols, urlOf } from "./endpoint.js";
 import { HarnessError } from "./errors.js";
-import { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
-import type { ApprovalAnswer, Snapshot } from "./http.gen.js";
-import { Http, sessionPath } from "./http.js";
-import { Line } from "./line.js";
+import { type Host, type SocketClass, thisHost } from "./host.js";
+import { follow, type Line } from "./line.js";
 import type { Connection, HarnessOptions } from "./options.js";
-import { type Ack, Outbox, type Pending } from "./outbox.js";
-import type { DeltaMessage, HarnessCommand, HarnessState, ServerMessage, StateMessage } from "./protocol.gen.js";
+import { type Ack, type Outbox, outbox, type Pending } from "./outbox.js";
+import { refusal } from "./refusal.js";
+import type { DeltaMessage, HarnessCommand, HarnessState, ServerMessage } from "./protocol.gen.js";
 
-/** A state frame that is not shown for a while is no reason to wait for it: so many operations are applied at once. */
+/** So many frames do not wait to be shown. */
 const maxQueued = 5_000;
 
 /** How often the client looks whether the line is alive and time went on as it should. */
@@ -30,24 +29,22 @@ const dead = 25_000;
  * it is closed or the server says that there is nothing to come back to.
  */
 export class HarnessClient {
-  readonly http: Http;
+  readonly options: HarnessOptions;
 
-  readonly #options: HarnessOptions;
   readonly #host: Host;
   readonly #backoff: Backoff;
   readonly #outbox: Outbox;
   readonly #listeners = new Set<() => void>();
 
   #state: HarnessState | undefined;
-  #queue: (StateMessage | DeltaMessage)[] = [];
-  #queued = 0; // operations in it
+  #queue: DeltaMessage[] = []; // received and not shown
   #seq: number | undefined; // what the frames received add up to; undefined: nothing is known
   #shown: number | undefined; // what the state adds up to
   #same: number | undefined; // a place that the server counts as ours
   #plain = false; // a server that knows only S0
   #made = false; // the session exists
 
-  #connection: Connection;
+  #connection!: Connection;
   #line: Line | undefined;
   #known = false; // the line has said where it is
   #down = 0; // since when there is no line
@@ -60,17 +57,15 @@ export class HarnessClient {
   #stopGrace = () => {};
 
   constructor(options: HarnessOptions = {}) {
-    baseOf(options); // a wrong address is told at once
-    this.#options = options;
+    this.options = options;
     this.#host = options.host ?? thisHost;
     this.#backoff = { ...defaultBackoff, ...options.backoff };
-    this.#outbox = new Outbox(this.#host, options.commandLifetime ?? 30_000, (text) => this.#line?.send(text) ?? false, () => this.#notify());
-    this.http = new Http(options, options.fetch);
+    this.#outbox = outbox(this.#host, options.commandLifetime ?? 30_000, (text) => this.#line?.send(text) ?? false, () => this.#notify());
     this.#down = this.#tick = this.#host.now();
-    this.#connection = { phase: "connecting", since: this.#down, attempt: 0 };
+    this.#become("connecting");
+    this.#dial(); // a wrong address is told at once
     this.#stopWake = this.#host.onWake((moved = false) => this.#wake(moved));
     this.#watch();
-    this.#dial();
   }
 
   /** The state, or undefined before the first one came. Its parts keep their identity until they change. */
@@ -79,7 +74,7 @@ export class HarnessClient {
   readonly getConnection = (): Connection => this.#connection;
 
   /** Commands without an answer. */
-  readonly getPending = (): readonly Pending[] => this.#outbox.pending;
+  readonly getPending = (): readonly Pending[] => this.#outbox.pending();
 
   /** Calls after every change of state, connection or pending commands. */
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -88,7 +83,7 @@ export class HarnessClient {
   };
 
   get sessionId(): string | undefined {
-    return this.#state?.sessionId ?? this.#options.sessionId;
+    return this.#state?.sessionId ?? this.options.sessionId;
   }
 
   /** The place in the log that the state shows; undefined on a server that knows only S0. */
@@ -106,23 +101,13 @@ export class HarnessClient {
     return this.#outbox.add(this.#aimed(command));
   }
 
-  /** Answers an approval for longer than once, which the socket cannot. */
-  answer(requestId: string, answer: ApprovalAnswer): Promise<unknown> {
-    return this.http.post(`approvals/${encodeURIComponent(requestId)}`, answer);
-  }
-
-  /** The session as it was at an event. */
-  async at(seq: number, signal?: AbortSignal): Promise<Snapshot> {
-    return this.http.get(`${sessionPath(this.sessionId)}/state`, { at: seq }, signal);
-  }
-
   /** Replaces the line at once, without a wait. */
   reconnect(): void {
     if (this.#connection.phase !== "closed") this.#redial();
   }
 
   close(): void {
-    this.#end(new HarnessError("closed", "the client was closed"));
+    this.#end(new HarnessError("closed", "the client is closed"));
   }
 
   /** An answer is to the question that was shown, even if another comes up meanwhile. */
@@ -135,17 +120,18 @@ export class HarnessClient {
   #dial(): void {
     this.#stopDial();
     this.#known = false;
-    const { sessionId, userId, window } = this.#options;
-    const Class = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as SocketClass | undefined);
-    if (Class === undefined) throw new TypeError("there is no WebSocket here: give one as an option, or start Node 20 with --experimental-websocket");
-    const url = socketUrl(this.#options, {
+    const { sessionId, userId, window } = this.options;
+    const Class = this.options.WebSocket ?? (globalThis.WebSocket as unknown as SocketClass | undefined);
+    if (Class === undefined) throw new TypeError("no WebSocket: Node 20 needs --experimental-websocket");
+    const url = urlOf(this.options, "ws", {
       sessionId: this.#state?.sessionId ?? sessionId,
       userId,
       window,
-      since: window === undefined && this.#seq !== undefined && this.#seq > 0 ? this.#seq : undefined,
+      since: (window === undefined && this.#seq) || undefined,
       hb: 1,
     });
-    const line: Line = new Line(this.#host, (): Socket => new Class(url, protocols(this.#options)), {
+    url.protocol = url.protocol.replace("http", "ws");
+    const line: Line = follow(this.#host, new Class(url.href, protocols(this.options)), {
       message: (m) => this.#line === line && this.#message(m),
       lost: (opened, code, reason) => this.#line === line && this.#lost(opened, code, reason),
     });
@@ -156,31 +142,28 @@ export class HarnessClient {
     switch (m.type) {
       case "state":
         this.#plain = m.seq === undefined;
-        this.#seq = this.#plain ? undefined : m.seq;
-        this.#made ||= this.#plain || m.seq > 0;
-        this.#queue = [m];
-        this.#queued = 0;
+        this.#made ||= m.seq !== 0;
+        this.#queue = [];
         this.#same = undefined;
-        this.#flush(); // what is called open shows its state
+        this.#state = m.state; // what is called open shows its state
+        this.#seq = this.#shown = m.seq;
+        this.#notify();
         return this.#confirm();
       case "delta":
         if (!this.#plain) {
-          if (this.#seq === undefined || m.seq <= this.#seq) return this.#resync(`a delta leads from ${this.#seq} to ${m.seq}`);
+          if (this.#seq === undefined || m.seq <= this.#seq) return this.#resync(`${m.seq} after ${this.#seq}`);
           this.#seq = m.seq;
           this.#made = true;
         }
         if (this.#known && this.#connection.phase === "stale") this.#confirm();
-        this.#queue.push(m);
-        this.#queued += m.operations.length;
-        if (this.#queued > maxQueued) return this.#flush();
-        return this.#schedule();
+        return this.#queue.push(m) > maxQueued ? this.#flush() : this.#schedule();
       case "hb":
         return this.#beat(m.seq);
       case "ack":
         return this.#outbox.acknowledged(m.commandId, m.seq);
       case "error":
         if (m.commandId === undefined || !this.#outbox.refused(m.commandId, m.code ?? "internal", m.message)) {
-          this.#options.onError?.(new HarnessError(m.code ?? "internal", m.message, m.commandId));
+          this.options.onError?.(new HarnessError(m.code ?? "internal", m.message, m.commandId));
         }
         return;
     }
@@ -192,7 +175,7 @@ export class HarnessClient {
    * tells which.
    */
   #beat(seq: number): void {
-    if (this.#seq === undefined || seq < this.#seq) return this.#resync(`the server is at ${seq}, this is ${this.#seq}`);
+    if (this.#seq === undefined || seq < this.#seq) return this.#resync(`${seq} after ${this.#seq}`);
     if (seq > this.#seq && seq !== this.#same) {
       this.#same = seq;
       return this.#redial();
@@ -209,15 +192,14 @@ export class HarnessClient {
       this.#stopGrace = () => {};
       this.#outbox.opened(!this.#plain);
     }
-    if (this.#connection.phase !== "open") this.#become({ phase: "open", since: this.#host.now(), attempt: 0 });
+    if (this.#connection.phase !== "open") this.#become("open");
   }
 
   /** What is here cannot be trusted: ask for all of it. */
   #resync(why: string): void {
     this.#seq = this.#same = undefined;
     this.#queue = [];
-    this.#queued = 0;
-    this.#become({ phase: "stale", since: this.#host.now(), attempt: 0, reason: new HarnessError("conflict", why) });
+    this.#become("stale", new HarnessError("conflict", why));
     const young = this.#known && this.#host.now() - this.#up < beat;
     if (young) return this.#retry(); // again and again it would keep the server busy
     this.#redial();
@@ -230,21 +212,21 @@ export class HarnessClient {
     this.#down = this.#host.now();
     this.#stopGrace();
     this.#stopGrace = this.#host.later(() => {
-      if (!this.#known) this.#become({ ...this.#connection, phase: "reconnecting", since: this.#down });
+      if (!this.#known) this.#show({ ...this.#connection, phase: "reconnecting", since: this.#down });
     }, unnoticed);
     this.#dial();
   }
 
   #lost(opened: boolean, code: number, reason: string): void {
     this.#outbox.lost();
-    if (code === 1008) return this.#end(new HarnessError("unauthenticated", reason || "the credential is not valid any more"));
+    if (code === 1008) return this.#end(new HarnessError("unauthenticated", reason || "the credential has ended"));
     if (this.#known) this.#down = this.#host.now();
     this.#stopGrace();
-    this.#become({
+    this.#show({
       phase: this.#state === undefined ? "connecting" : "reconnecting",
       since: this.#down,
       attempt: this.#known ? 0 : this.#connection.attempt + 1,
-      reason: new HarnessError("network", reason || `the connection was closed (${code})`),
+      reason: new HarnessError("network", reason || `closed (${code})`),
     });
     if (opened) this.#retry();
     else void this.#diagnose();
@@ -252,27 +234,16 @@ export class HarnessClient {
 
   /** A page is not told why a handshake failed; HTTP says it. */
   async #diagnose(): Promise<void> {
-    const id = this.#state?.sessionId ?? this.#options.sessionId;
     const line = this.#line;
-    let refusal: HarnessError | undefined;
-    try {
-      await this.http.get(id === undefined ? "sessions?limit=1" : sessionPath(id));
-    } catch (e) {
-      refusal = e as HarnessError;
-    }
+    const refused = await refusal(this.options, this.sessionId);
     if (this.#line !== line || this.#connection.phase === "closed") return;
-    switch (refusal?.code) {
-      case "unauthenticated":
-      case "forbidden":
-        return this.#end(refusal);
-      case "not_found":
-        if (this.#options.userId !== undefined) break; // a user's session is made by its first command
-        if (this.#options.sessionId === undefined && !this.#made) {
-          this.#state = undefined; // it was never made: the next line begins another
-          this.#become({ ...this.#connection, phase: "connecting" });
-          break;
-        }
-        return this.#end(refusal);
+    if (refused !== undefined) {
+      const { userId, sessionId } = this.options;
+      if (refused.code !== "not_found" || (userId === undefined && (sessionId !== undefined || this.#made))) return this.#end(refused);
+      if (userId === undefined) {
+        this.#state = undefined; // it was never made: the next line begins another
+        this.#show({ ...this.#connection, phase: "connecting" });
+      } // a user's session is made by its first command
     }
     this.#retry();
   }
@@ -282,7 +253,7 @@ export class HarnessClient {
     this.#outbox.lost();
     this.#stopDial();
     this.#known = false;
-    const ms = wait(this.#host.now() - this.#down, this.#backoff, () => this.#host.random());
+    const ms = wait(this.#host.now() - this.#down, this.#backoff, this.#host.random());
     this.#stopDial = this.#host.later(() => this.#dial(), ms);
   }
 
@@ -293,11 +264,11 @@ export class HarnessClient {
       this.#tick = this.#host.now();
       this.#watch();
       if (slept) return this.#wake(true);
-      const silence = this.#options.silence ?? dead;
+      const silence = this.options.silence ?? dead;
       if (!this.#known || this.#plain || this.#line === undefined) return;
-      if (this.#line.silence >= silence) return this.#redial();
-      if (this.#line.silence >= stale && this.#connection.phase === "open") {
-        this.#become({ phase: "stale", since: this.#host.now(), attempt: 0 });
+      if (this.#line.silence() >= silence) return this.#redial();
+      if (this.#line.silence() >= stale && this.#connection.phase === "open") {
+        this.#become("stale");
       }
     }, look);
   }
@@ -307,7 +278,7 @@ export class HarnessClient {
     if (this.#connection.phase === "closed") return;
     this.#outbox.expire();
     if (this.#known) {
-      if (dead || (!this.#plain && (this.#line?.silence ?? 0) > beat)) this.#redial();
+      if (dead || (!this.#plain && (this.#line?.silence() ?? 0) > beat)) this.#redial();
     } else if (this.#connection.attempt > 0 || this.#connection.phase === "reconnecting") {
       this.#line?.drop();
       this.#dial();
@@ -315,7 +286,7 @@ export class HarnessClient {
   }
 
   #schedule(): void {
-    if (this.#options.schedule === "sync") return this.#flush();
+    if (this.options.schedule === "sync") return this.#flush();
     this.#stopFrame ??= this.#host.frame(() => {
       this.#stopFrame = undefined;
       this.#flush();
@@ -329,23 +300,22 @@ export class HarnessClient {
     const queue = this.#queue;
     if (queue.length === 0) return;
     this.#queue = [];
-    this.#queued = 0;
-    const draft = new Draft(this.#state);
+    const draft = (this.options.draft ?? plainly)(this.#state);
     try {
-      for (const m of queue) {
-        if (m.type === "state") draft.apply({ type: "set", path: [], value: m.state });
-        else for (const op of m.operations) draft.apply(op);
-      }
+      for (const m of queue) for (const op of m.operations) draft.apply(op);
     } catch (e) {
-      if (!(e instanceof ApplyError)) throw e;
-      return this.#resync(e.message);
+      return this.#resync(String(e));
     }
     this.#state = draft.root as HarnessState;
     this.#shown = queue.at(-1)!.seq;
     this.#notify();
   }
 
-  #become(c: Connection): void {
+  #become(phase: Connection["phase"], reason?: HarnessError): void {
+    this.#show({ phase, since: this.#host.now(), attempt: 0, ...(reason && { reason }) });
+  }
+
+  #show(c: Connection): void {
     this.#connection = c;
     this.#notify();
   }
@@ -357,7 +327,7 @@ export class HarnessClient {
     for (const stop of [this.#stopLook, this.#stopDial, this.#stopWake, this.#stopGrace]) stop();
     this.#stopFrame?.();
     this.#outbox.close();
-    this.#become({ phase: "closed", since: this.#host.now(), attempt: 0, reason });
+    this.#become("closed", reason);
   }
 
   #notify(): void {

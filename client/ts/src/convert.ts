@@ -1,4 +1,4 @@
-import { lastMessages } from "./apply.js";
+import { lastMessages } from "./last.js";
 import type { HarnessMessage, HarnessState, HarnessToolCall, PendingApproval } from "./protocol.gen.js";
 
 /*
@@ -88,7 +88,7 @@ export interface AssistantThreadMessage {
 
 export type ConvertedMessage = UserThreadMessage | AssistantThreadMessage;
 
-/** The answers to an approval. Those that last go over HTTP: see `HarnessClient.answer`. */
+/** The answers to an approval. Those that last go over HTTP: see `answer` in `harness-client/http`. */
 export const approvalOptions: readonly ApprovalOption[] = [
   { id: "once", kind: "allow-once", label: "Allow once" },
   { id: "session", kind: "allow-always", label: "Allow in this session" },

@@ -6,28 +6,30 @@ export interface Endpoint {
   readonly token?: string | undefined;
 }
 
-/** The address under which all of the server's paths lie; it ends in a slash. */
+/** The address under which all of the server's paths lie; it ends in a slash. Outside a page it throws without a url. */
 export function baseOf(e: Endpoint): URL {
-  const page = typeof location === "undefined" ? undefined : location.href;
-  const given = e.url ?? (page === undefined ? undefined : new URL("/", page).href);
-  if (given === undefined) throw new TypeError("url: missing, and there is no page to take it from");
-  const base = new URL(given, page);
+  const base = new URL(e.url ?? "/", globalThis.location?.href);
   base.protocol = base.protocol.replace(/^ws/, "http");
   base.search = base.hash = "";
-  base.pathname = base.pathname.replace(/\/ws$/, "/").replace(/\/?$/, "/");
+  base.pathname = base.pathname.replace(/(\/ws)?\/?$/, "/");
   return base;
 }
 
-export function socketUrl(e: Endpoint, query: Readonly<Record<string, string | number | undefined>>): string {
-  const url = new URL("ws", baseOf(e));
-  url.protocol = url.protocol.replace(/^http/, "ws");
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
+/** The address of a path, with those parts of the query that are given. */
+export function urlOf(e: Endpoint, path: string, query: Readonly<Record<string, string | number | undefined>>): URL {
+  const url = new URL(path, baseOf(e));
+  for (const name in query) {
+    if (query[name] !== undefined) url.searchParams.set(name, String(query[name]));
   }
-  return url.href;
+  return url;
 }
 
 /** A page cannot set headers on a socket, so the token is among the protocols. */
 export function protocols(e: Endpoint): string[] {
   return e.token === undefined ? ["harness.v1"] : ["harness.v1", "bearer." + e.token];
+}
+
+/** Its headers for HTTP. */
+export function credential(e: Endpoint): Record<string, string> {
+  return e.token === undefined ? {} : { authorization: "Bearer " + e.token };
 }

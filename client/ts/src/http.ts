@@ -1,8 +1,10 @@
-import { baseOf, type Endpoint } from "./endpoint.js";
+import type { HarnessClient } from "./client.js";
+import { credential, type Endpoint, urlOf } from "./endpoint.js";
 import { HarnessError } from "./errors.js";
-import type { Problem } from "./http.gen.js";
+import type { ApprovalAnswer, Problem, Snapshot } from "./http.gen.js";
+import type { Fetch } from "./options.js";
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export { fromHttp } from "./from-http.js";
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -26,30 +28,26 @@ export class Http {
   }
 
   async #ask<T>(method: string, path: string, query: Query, body: unknown, signal?: AbortSignal): Promise<T> {
-    const url = new URL(path, baseOf(this.#endpoint));
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    const headers: Record<string, string> = { accept: "application/json" };
-    if (this.#endpoint.token !== undefined) headers["authorization"] = "Bearer " + this.#endpoint.token;
+    const headers: Record<string, string> = { accept: "application/json", ...credential(this.#endpoint) };
     if (body !== undefined) headers["content-type"] = "application/json";
-    const init: RequestInit = { method, headers, credentials: "same-origin" };
+    const init: RequestInit = { method, headers };
     if (body !== undefined) init.body = JSON.stringify(body);
     if (signal !== undefined) init.signal = signal;
     let answer: Response;
     try {
-      answer = await this.#fetch(url.href, init);
+      answer = await this.#fetch(urlOf(this.#endpoint, path, query).href, init);
       if (answer.ok) return (await answer.json()) as T;
     } catch (e) {
       if (signal?.aborted) throw e;
       throw new HarnessError("network", e instanceof Error ? e.message : String(e));
     }
     const problem = (await answer.json().catch(() => ({}))) as Partial<Problem>;
-    throw new HarnessError(problem.code ?? statusCode(answer.status), problem.detail ?? problem.title ?? `HTTP ${answer.status}`);
+    throw new HarnessError(problem.code ?? codeOf(answer.status), problem.detail ?? problem.title ?? `HTTP ${answer.status}`);
   }
 }
 
-function statusCode(status: number): string {
+/** The code of a status, for an answer that has none: of somebody between. */
+function codeOf(status: number): string {
   return { 401: "unauthenticated", 403: "forbidden", 404: "not_found", 429: "too_many_requests" }[status] ?? "internal";
 }
 
@@ -57,4 +55,23 @@ function statusCode(status: number): string {
 export function sessionPath(id: string | undefined): string {
   if (id === undefined) throw new HarnessError("not_found", "the session is not known yet");
   return `sessions/${encodeURIComponent(id)}`;
+}
+
+const made = new WeakMap<HarnessClient, Http>();
+
+/** The REST side of a client's server: the same for everybody who asks. */
+export function httpOf(client: HarnessClient): Http {
+  let http = made.get(client);
+  if (http === undefined) made.set(client, (http = new Http(client.options, client.options.fetch)));
+  return http;
+}
+
+/** Answers an approval for longer than once, which the socket cannot. */
+export function answer(client: HarnessClient, requestId: string, answer: ApprovalAnswer): Promise<unknown> {
+  return httpOf(client).post(`approvals/${encodeURIComponent(requestId)}`, answer);
+}
+
+/** The session as it was at an event. */
+export async function stateAt(client: HarnessClient, seq: number, signal?: AbortSignal): Promise<Snapshot> {
+  return httpOf(client).get(`${sessionPath(client.sessionId)}/state`, { at: seq }, signal);
 }

@@ -1,14 +1,13 @@
-export { ApplyError, applyBatch, Draft, lastMessages } from "./apply.js";
+export { ApplyError, applyBatch, type Draft, type Drafting } from "./apply.js";
 export type { Backoff } from "./backoff.js";
 export { HarnessClient } from "./client.js";
 export * from "./convert.js";
 export type { Endpoint } from "./endpoint.js";
 export { type ErrorCode, HarnessError } from "./errors.js";
-export { fromHttp } from "./from-http.js";
 export { type Host, type Socket, type SocketClass, thisHost } from "./host.js";
 export type * as http from "./http.gen.js";
-export { type Fetch, Http } from "./http.js";
-export type { Connection, HarnessOptions } from "./options.js";
+export { lastMessages } from "./last.js";
+export type { Connection, Fetch, HarnessOptions } from "./options.js";
 export type { Ack, Pending } from "./outbox.js";
 export type * from "./protocol.gen.js";
 export { until } from "./until.js";

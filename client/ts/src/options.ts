@@ -1,8 +1,10 @@
+import type { Drafting } from "./apply.js";
 import type { Backoff } from "./backoff.js";
 import type { Endpoint } from "./endpoint.js";
 import type { HarnessError } from "./errors.js";
 import type { Host, SocketClass } from "./host.js";
-import type { Fetch } from "./http.js";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Which session, of which server, and how. */
 export interface HarnessOptions extends Endpoint {
@@ -11,6 +13,8 @@ export interface HarnessOptions extends Endpoint {
   readonly userId?: string | undefined;
   /** Only the newest messages, at least so many; older ones are in `pagesOf(client).messages`. */
   readonly window?: number | undefined;
+  /** How frames are applied; `longLists` of `harness-client/long` is for states with thousands of messages. */
+  readonly draft?: Drafting;
   /** When changes show: before the next paint, or at once. */
   readonly schedule?: "frame" | "sync";
   readonly backoff?: Partial<Backoff>;

@@ -35,144 +35,129 @@ const maxPending = 256;
 const pause = 1000;
 
 /**
- * Outbox keeps commands until they are answered. They go out in order, under
+ * An outbox keeps commands until they are answered. They go out in order, under
  * ids of their own, and again when the line is back, which the server knows to
  * take as one. A command that is older than its lifetime is given up: an old
  * approval must not fire late. A cancel is never sent twice: it could hit the
  * next turn.
  */
-export class Outbox {
-  readonly #host: Host;
-  readonly #lifetime: number;
-  readonly #write: (text: string) => boolean;
-  readonly #changed: () => void;
-  readonly #entries = new Map<string, Entry>();
-  #list: readonly Pending[] | undefined;
-  #up = false;
-  #quiet = false; // the server does not answer commands
-  #stop = () => {};
-  #retry = () => {};
-
-  constructor(host: Host, lifetime: number, write: (text: string) => boolean, changed: () => void) {
-    this.#host = host;
-    this.#lifetime = lifetime;
-    this.#write = write;
-    this.#changed = changed;
-  }
-
+export interface Outbox {
   /** The same array until something changes. */
-  get pending(): readonly Pending[] {
-    return (this.#list ??= Array.from(this.#entries.values(), ({ commandId, command, since, sent }) => ({ commandId, command, since, sent })));
-  }
-
-  add(command: HarnessCommand): Promise<Ack> {
-    const commandId = command.commandId ?? this.#host.newId();
-    const text = JSON.stringify({ type: "commands", commands: [{ ...command, commandId }] });
-    return new Promise((resolve, reject) => {
-      if (text.length * 3 > maxMessage && new TextEncoder().encode(text).length > maxMessage) {
-        return reject(new HarnessError("too_large", "the command is larger than 1 MiB", commandId));
-      }
-      if (this.#entries.size >= maxPending) {
-        return reject(new HarnessError("queue_full", `${maxPending} commands wait for their answers`, commandId));
-      }
-      if (this.#entries.has(commandId)) {
-        return reject(new HarnessError("exists", "a command with this id waits for its answer", commandId));
-      }
-      this.#entries.set(commandId, { commandId, command, since: this.#host.now(), sent: false, text, resolve, reject });
-      this.#flush();
-      this.#arm();
-      this.#tell();
-    });
-  }
-
+  pending(): readonly Pending[];
+  add(command: HarnessCommand): Promise<Ack>;
   /** The line is up, and the state is known. A plain S0 server sends no acks. */
-  opened(acks: boolean): void {
-    this.#quiet = !acks;
-    this.#up = true;
-    this.expire();
-    this.#flush();
-  }
-
+  opened(acks: boolean): void;
   /** The line broke. */
-  lost(): void {
-    if (!this.#up) return;
-    this.#up = false;
-    for (const e of this.#entries.values()) {
-      if (e.sent && e.command.type === "cancel") {
-        this.#end(e, () => e.reject(new HarnessError("unknown", "the connection broke before the server answered", e.commandId)));
-      }
-      e.sent = false;
-    }
-    this.#tell();
-  }
-
-  acknowledged(commandId: string, seq: number): void {
-    const e = this.#entries.get(commandId);
-    if (e) this.#end(e, () => e.resolve({ commandId, seq }));
-  }
-
+  lost(): void;
+  acknowledged(commandId: string, seq: number): void;
   /** Reports whether the refusal was about a command of ours. */
-  refused(commandId: string, code: string, message: string): boolean {
-    const e = this.#entries.get(commandId);
-    if (!e) return false;
-    if ((code === "unavailable" || code === "too_many_requests") && e.command.type !== "cancel") {
-      e.sent = false;
-      this.#retry();
-      this.#retry = this.#host.later(() => this.#flush(), pause);
-      this.#tell();
-    } else {
-      this.#end(e, () => e.reject(new HarnessError(code, message, commandId)));
-    }
-    return true;
-  }
-
+  refused(commandId: string, code: string, message: string): boolean;
   /** Gives up what is too old. */
-  expire(): void {
-    const old = this.#host.now() - this.#lifetime;
-    for (const e of this.#entries.values()) {
-      if (e.since <= old) {
-        this.#end(e, () => e.reject(new HarnessError("expired", `not acknowledged within ${this.#lifetime / 1000} s; it will not be sent again`, e.commandId)));
-      }
-    }
-    this.#arm();
-  }
+  expire(): void;
+  close(): void;
+}
 
-  close(): void {
-    this.#up = false;
-    this.#stop();
-    this.#retry();
-    for (const e of this.#entries.values()) {
-      this.#end(e, () => e.reject(new HarnessError("closed", "the client was closed before the server answered", e.commandId)));
-    }
-  }
+export function outbox(host: Host, lifetime: number, write: (text: string) => boolean, changed: () => void): Outbox {
+  const entries = new Map<string, Entry>();
+  let list: readonly Pending[] | undefined;
+  let up = false;
+  let quiet = false; // the server does not answer commands
+  let stop = () => {};
+  let stopRetry = () => {};
 
-  #flush(): void {
-    if (!this.#up) return;
-    for (const e of this.#entries.values()) {
-      if (e.sent) continue;
-      if (e.since <= this.#host.now() - this.#lifetime) continue; // the timer is late
-      if (!this.#write(e.text)) return;
+  const tell = () => {
+    list = undefined;
+    changed();
+  };
+  const forget = (e: Entry) => {
+    entries.delete(e.commandId);
+    tell();
+  };
+  const fail = (e: Entry, code: string, why: string) => {
+    e.reject(new HarnessError(code, why, e.commandId));
+    forget(e);
+  };
+  const old = (e: Entry) => e.since <= host.now() - lifetime;
+
+  const acknowledged = (commandId: string, seq: number) => {
+    const e = entries.get(commandId);
+    e?.resolve({ commandId, seq });
+    if (e) forget(e);
+  };
+  const flush = () => {
+    if (!up) return;
+    for (const e of entries.values()) {
+      if (e.sent || old(e)) continue; // too old: the timer is late
+      if (!write(e.text)) return;
       e.sent = true;
-      if (this.#quiet) this.#end(e, () => e.resolve({ commandId: e.commandId, seq: 0 }));
+      if (quiet) acknowledged(e.commandId, 0);
     }
-    this.#tell();
-  }
-
-  #end(e: Entry, settle: () => void): void {
-    this.#entries.delete(e.commandId);
-    settle();
-    this.#tell();
-  }
-
+    tell();
+  };
   /** One timer, for the oldest. */
-  #arm(): void {
-    this.#stop();
-    const first = this.#entries.values().next().value;
-    if (first) this.#stop = this.#host.later(() => this.expire(), Math.max(0, first.since + this.#lifetime - this.#host.now()));
-  }
+  const arm = () => {
+    stop();
+    const first = entries.values().next().value;
+    if (first) stop = host.later(expire, Math.max(0, first.since + lifetime - host.now()));
+  };
+  const expire = () => {
+    for (const e of entries.values()) {
+      if (old(e)) fail(e, "expired", "not answered in time");
+    }
+    arm();
+  };
 
-  #tell(): void {
-    this.#list = undefined;
-    this.#changed();
-  }
+  return {
+    pending: () => (list ??= Array.from(entries.values(), ({ text, resolve, reject, ...shown }) => shown)),
+    add(command) {
+      const commandId = command.commandId ?? host.newId();
+      const text = JSON.stringify({ type: "commands", commands: [{ ...command, commandId }] });
+      return new Promise((resolve, reject) => {
+        const refuse = (code: string, why: string) => reject(new HarnessError(code, why, commandId));
+        if (new Blob([text]).size > maxMessage) return refuse("too_large", "more than 1 MiB");
+        if (entries.size >= maxPending) return refuse("queue_full", "too many commands wait");
+        if (entries.has(commandId)) return refuse("exists", "this command waits already");
+        entries.set(commandId, { commandId, command, since: host.now(), sent: false, text, resolve, reject });
+        flush();
+        arm();
+        tell();
+      });
+    },
+    opened(acks) {
+      quiet = !acks;
+      up = true;
+      expire();
+      flush();
+    },
+    lost() {
+      if (!up) return;
+      up = false;
+      for (const e of entries.values()) {
+        if (e.sent && e.command.type === "cancel") fail(e, "unknown", "the connection broke");
+        e.sent = false;
+      }
+      tell();
+    },
+    acknowledged,
+    refused(commandId, code, message) {
+      const e = entries.get(commandId);
+      if (!e) return false;
+      if ((code === "unavailable" || code === "too_many_requests") && e.command.type !== "cancel") {
+        e.sent = false;
+        stopRetry();
+        stopRetry = host.later(flush, pause);
+        tell();
+      } else {
+        fail(e, code, message);
+      }
+      return true;
+    },
+    expire,
+    close() {
+      up = false;
+      stop();
+      stopRetry();
+      for (const e of entries.values()) fail(e, "closed", "the client is closed");
+    },
+  };
 }

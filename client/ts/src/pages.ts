@@ -1,4 +1,5 @@
 import type { HarnessClient } from "./client.js";
+import { httpOf } from "./http.js";
 import { EventPages } from "./pages-events.js";
 import { MessagePages } from "./pages-messages.js";
 
@@ -19,8 +20,9 @@ const made = new WeakMap<HarnessClient, Pages>();
 export function pagesOf(client: HarnessClient): Pages {
   let pages = made.get(client);
   if (pages === undefined) {
+    const http = httpOf(client);
     const session = () => client.sessionId;
-    made.set(client, (pages = { events: new EventPages(client.http, session), messages: new MessagePages(client.http, session) }));
+    made.set(client, (pages = { events: new EventPages(http, session), messages: new MessagePages(http, session) }));
   }
   return pages;
 }

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { GorpStreamAccumulator } from "../node_modules/assistant-stream/dist/core/gorp/GorpStreamAccumulator.js";
-import { applyBatch, Draft, lastMessages } from "../src/apply.js";
+import { applyBatch as applyWith } from "../src/apply.js";
 import { toThreadMessages } from "../src/convert.js";
+import { lastMessages } from "../src/last.js";
+import { longLists } from "../src/long.js";
 import type { DeltaOperation, HarnessMessage, HarnessState } from "../src/protocol.gen.js";
 import { Dice } from "./dice.js";
 
+const applyBatch = <T>(state: T, operations: DeltaOperation[]): T => applyWith(state, operations, longLists);
 const set = (path: string[], value: unknown): DeltaOperation => ({ type: "set", path, value });
 const append = (path: string[], value: string): DeltaOperation => ({ type: "append-text", path, value });
 const message = (id: string): HarnessMessage => ({ id, role: "assistant", content: "", status: "streaming" });
@@ -43,7 +46,7 @@ test("a state that holds a list may have any other key", () => {
 });
 
 test("what is read in the middle of a draft is not changed by its end", () => {
-  const draft = new Draft(session(300));
+  const draft = longLists(session(300));
   draft.apply(append(["messages", "299", "content"], "a"));
   const middle = (draft.root as HarnessState).messages;
   draft.apply(append(["messages", "299", "content"], "b"));

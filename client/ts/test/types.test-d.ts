@@ -4,6 +4,7 @@ import type { ExternalStoreAdapter, ThreadMessage, ThreadMessageLike } from "@as
 import { applyBatch, HarnessClient, type HarnessCommand, type HarnessState, toThreadMessages } from "../src/index.js";
 import type { ErrorMessage, ServerMessage } from "../src/index.js";
 import type { http } from "../src/index.js";
+import { stateAt } from "../src/http.js";
 import { pagesOf } from "../src/pages.js";
 
 declare const state: HarnessState;
@@ -71,4 +72,4 @@ applyBatch(state, [{ type: "delete", path: ["status"] }]);
 
 export const sent: Promise<{ readonly seq: number }> = client.send({ type: "cancel" });
 export const page: Promise<http.EventPage> = pagesOf(client).events.list({ after: 1, tier: "default" });
-export const past: Promise<http.Snapshot> = client.at(4);
+export const past: Promise<http.Snapshot> = stateAt(client, 4);

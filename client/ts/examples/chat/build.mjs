@@ -19,6 +19,8 @@ await build({
   jsx: "automatic",
   alias: {
     "harness-client": client("index.ts"),
+    "harness-client/http": client("http.ts"),
+    "harness-client/long": client("long.ts"),
     "harness-client/pages": client("pages.ts"),
     "harness-client/react": client("react.tsx"),
     "harness-client/assistant-ui": client("assistant-ui.tsx"),

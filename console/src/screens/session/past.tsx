@@ -1,4 +1,4 @@
-import { fromHttp } from "harness-client";
+import { fromHttp } from "harness-client/http";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 
