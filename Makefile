@@ -22,7 +22,7 @@ AGENTS_LOCK := engine/agenttest/testdata/agents/package-lock.json
 AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build console deps agents test lint bench long audit
+.PHONY: help run build console deps agents test lint bench gates long audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench: deps agents ## run the benchmarks one package at a time (BENCH=regexp, PK
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m $(PKG)
 	cd bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m .
 	cd bench && BENCH_GATES=1 $(GO) test -v -run TestGates -timeout 60m .
+
+gates: deps ## what the console costs a browser, beside what it may cost (a few minutes)
+	LONG=1 $(GO) test -count=1 -p 1 -v -timeout 30m -run 'TestAnUpdateCosts|TestAThousandPieces|TestALongSessionOpens|TestAPageThatStandsStill|TestALongListIsCheap|TestAKilledServer|TestAWindowCostsATenth|TestBundles|TestAFirstLoad' ./console/... ./client/ts
 
 long: deps agents ## the tests again with LONG=1 and the race detector (needs a C compiler)
 	LONG=1 $(GO) test -race -timeout 180m $(PKG)

@@ -71,26 +71,20 @@ func TestAThousandPiecesASecond(t *testing.T) {
 		})
 	}
 	wall := time.Since(at)
-	share := float64(chat.CPU()-spent-(typing-quiet)) / float64(wall)
-	shareThere := float64(timeline.CPU()-spentThere) / float64(wall)
+	share := 100 * float64(chat.CPU()-spent-(typing-quiet)) / float64(wall)
+	shareThere := 100 * float64(timeline.CPU()-spentThere) / float64(wall)
 	h.call("POST", "/sessions/"+id+"/cancel", fields{}, nil)
 	h.until(id, "an end", func(r row) bool { return r.Status != "running" })
 	said := strings.Count(string(h.messages(id)[1]), "word")
 	chat.until(fmt.Sprintf(`%s.split("word").length === %d`, newest, said+1)) // nothing is lost, nothing twice
 	rate := float64(said) / wall.Seconds()
-	perKey := max(0, typing-quiet) / time.Duration(keys)
-	grown := (chat.Heap() - before) / 1e6
+	many := fmt.Sprintf("%.0f words a second for 30 s: ", rate)
+	gate(t, many+"the conversation", share, 35, "% of a core")
+	gate(t, many+"the timeline", shareThere, 35, "% of a core")
+	gate(t, many+"a key meanwhile", inMS(max(0, typing-quiet)/time.Duration(keys)), 8, "ms")
+	gate(t, many+"what the page has grown", (chat.Heap()-before)/1e6, 20, "MB")
 	lag := eval[float64](chat, "lags.sort((a, b) => a - b)[Math.floor(lags.length * 0.95)]")
-	t.Logf("%.0f words a second: the conversation takes %.1f %% of a core, the timeline %.1f %%; a key %v; %.1f MB more; from a message to its paint p95 %.0f ms", rate, 100*share, 100*shareThere, perKey, grown, lag)
-	if share > 0.35 || shareThere > 0.35 {
-		t.Errorf("%.1f %% and %.1f %% of a core", 100*share, 100*shareThere)
-	}
-	if perKey > 8*time.Millisecond {
-		t.Errorf("a key costs %v", perKey)
-	}
-	if grown > 20 {
-		t.Errorf("%.1f MB more", grown)
-	}
+	t.Logf("from a message to its paint, p95 by the clock: %.0f ms, 100 on a machine that does nothing else", lag)
 	if got := eval[int](chat, "document.querySelector("+quote(composer+", "+steering)+").value.length"); got != keys {
 		t.Errorf("%d of %d keys arrived", got, keys)
 	}
