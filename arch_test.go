@@ -156,9 +156,6 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
 	"github.com/anishathalye/porcupine": {code: []string{"node/nodetest"}},
-	"github.com/chromedp/chromedp":      {tests: []string{"client/ts", "console/browser"}},
-	"github.com/chromedp/cdproto":       {tests: []string{"client/ts", "console/browser"}},
-	"github.com/anishathalye/porcupine": {tests: []string{"node"}},
 	"github.com/chromedp/chromedp":      {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 	"github.com/chromedp/cdproto":       {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 
