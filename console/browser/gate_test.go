@@ -12,9 +12,9 @@ import (
 // machine moves them.
 func gate(t testing.TB, what string, got, most float64, unit string) {
 	t.Helper()
-	t.Logf("gate  %-62s %9.1f  at most %6g %s", what, got, most, unit)
+	t.Logf("gate  %-62s %9.2f  at most %6g %s", what, got, most, unit)
 	if got > most && os.Getenv("LONG") != "" {
-		t.Errorf("%s: %.1f %s, at most %g", what, got, unit, most)
+		t.Errorf("%s: %.2f %s, at most %g", what, got, unit, most)
 	}
 }
 
