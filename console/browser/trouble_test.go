@@ -52,7 +52,7 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	}
 	h.call("GET", "/sessions/"+id+"/state?at=now", nil, &st)
 	want := strings.Join(strings.Fields(st.Messages[1].Content), " ")
-	p.until(fmt.Sprintf(`document.querySelectorAll('article[aria-label="Agent"]')[0].innerText.replace(/\s+/g, " ").includes(%s)`, quote(want)))
+	p.until(fmt.Sprintf(`[...document.querySelectorAll('article[aria-label="Agent"]')[0].querySelectorAll(".prose-h")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ").trim() === %s`, quote(want))) // that, once, and nothing else
 	whole := ""
 	for _, e := range h.events(id) {
 		if e.Type == "token" && e.Payload["text"] != nil {
