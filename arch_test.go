@@ -130,12 +130,13 @@ var mayImport = map[string][]string{
 // thirdParty says which packages may import which outside code: code for
 // everything, tests for _test.go files as well. docs/dependencies.md has the reasons.
 var thirdParty = map[string]struct{ code, tests []string }{
-	"modernc.org/sqlite":         {code: []string{"store/sqlite"}},
-	"github.com/jackc/pgx/v5":    {code: []string{"store/postgres", "store/postgres/postgrestest"}, tests: []string{"node"}},
-	"github.com/gobwas/ws":       {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
-	"github.com/coder/websocket": {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness", "console/browser"}},
-	"golang.org/x/sys":           {code: []string{"internal/socket", "cmd/harness", "engine/agenttest", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
-	"golang.org/x/tools/txtar":   {code: []string{"protocol/protocoltest", "engine/internal/bridgetest"}, tests: []string{"*"}},
+	"modernc.org/sqlite":          {code: []string{"store/sqlite"}},
+	"github.com/jackc/pgx/v5":     {code: []string{"store/postgres", "store/postgres/postgrestest"}, tests: []string{"node"}},
+	"github.com/gobwas/ws":        {code: []string{"internal/socket", "cmd/harness"}, tests: []string{"protocol/delta"}},
+	"github.com/coder/websocket":  {code: []string{"protocol/protocoltest"}, tests: []string{"internal/socket", "protocol/delta", "protocol/rest", "cmd/harness", "console/browser"}},
+	"github.com/coder/acp-go-sdk": {tests: []string{"engine/acp"}},
+	"golang.org/x/sys":            {code: []string{"internal/socket", "cmd/harness", "engine/agenttest", "sandbox/bwrap", "sandbox/internal/*", "workspace/folder", "workspace/object", "workspace/task"}, tests: []string{"protocol/delta"}},
+	"golang.org/x/tools/txtar":    {code: []string{"protocol/protocoltest", "engine/internal/bridgetest"}, tests: []string{"*"}},
 
 	"github.com/klauspost/compress": {code: []string{"workspace/object"}},
 

@@ -84,7 +84,7 @@ func (h *housing) acp(command string) (harness.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--engine acp: %w", err)
 	}
-	e := acp.New(acp.Options{Command: args, Base: base})
+	e := acp.New(acp.Options{Command: args, Authenticate: *h.login, Base: base})
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
 

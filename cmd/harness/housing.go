@@ -34,6 +34,7 @@ type housing struct {
 	exit    exit
 	mcp     *string
 	hooks   *string
+	login   *string     // --acp-auth
 	data    string      // where what outlives a session is kept; empty: nothing is
 	about   [][2]string // what was chosen, for people
 }
@@ -47,6 +48,7 @@ func (f *flags) housing() *housing {
 		program: f.p, brain: f.brain(), fence: f.fence(), exit: f.exit(),
 		mcp:   f.String("mcp", "", "`FILE` with MCP servers for the native engine, as .mcp.json has them"),
 		hooks: f.String("hooks", "", "`FILE` with commands that the native engine runs at points of a turn"),
+		login: f.String("acp-auth", "", "how the agent of acp:COMMAND is to get its credentials, if it wants to be told: a `METHOD` of its own"),
 	}
 }
 
@@ -97,7 +99,7 @@ func (h *housing) elsewhere(url string) (harness.Engine, error) {
 
 // passedOn is the flags of an engine, for the runner that hosts it.
 func (h *housing) passedOn() []string {
-	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp, "--hooks", *h.hooks}
+	args := []string{"--model", *h.brain.model, "--pace", h.brain.pace.String(), "--mcp", *h.mcp, "--hooks", *h.hooks, "--acp-auth", *h.login}
 	args = append(args, "--sandbox", *h.fence.name, "--sandbox-read", *h.fence.read, fmt.Sprintf("--sandbox-network=%t", *h.fence.network))
 	args = append(args, "--egress-allow", *h.exit.allow, fmt.Sprintf("--egress-tokens=%d", *h.exit.tokens))
 	for _, key := range h.brain.keys.all() {

@@ -24,8 +24,8 @@ import (
 	"harness/sandbox/bwrap"
 )
 
-// walled skips without a sandbox that keeps the network away, or without the
-// program that tries to get around it.
+// walled is a sandbox that keeps the network away, on a machine with the program
+// that tries to get around it.
 func walled(t *testing.T) harness.Sandbox {
 	t.Helper()
 	box := bwrap.New(nil)
@@ -34,7 +34,7 @@ func walled(t *testing.T) harness.Sandbox {
 		_, err = exec.LookPath("curl")
 	}
 	if err != nil {
-		t.Skip(err)
+		mustHave(t, err.Error())
 	}
 	return box
 }

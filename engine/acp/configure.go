@@ -119,12 +119,18 @@ func (r *run) choose(ctx context.Context, category, want string) (why string, er
 	}
 	ask := map[string]string{"sessionId": r.kept.session}
 	if m := o.Modes; category == ofMode && m != nil && slices.ContainsFunc(m.All, func(one mode) bool { return one.ID == want }) {
-		ask["modeId"], m.Current = want, want
-		return "", r.talk.Call(ctx, "session/set_mode", ask, nil)
+		ask["modeId"] = want
+		if err = r.talk.Call(ctx, "session/set_mode", ask, nil); err == nil {
+			m.Current = want
+		}
+		return "", err
 	}
 	if m := o.Models; category == ofModel && m != nil && slices.ContainsFunc(m.All, func(one model) bool { return one.ID == want }) {
-		ask["modelId"], m.Current = want, want
-		return "", r.talk.Call(ctx, "session/set_model", ask, nil)
+		ask["modelId"] = want
+		if err = r.talk.Call(ctx, "session/set_model", ask, nil); err == nil {
+			m.Current = want
+		}
+		return "", err
 	}
 	return "the agent does not offer it", nil
 }

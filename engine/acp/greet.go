@@ -37,8 +37,8 @@ func (r *run) greet(ctx context.Context, p *program.Process, session string) err
 		}
 	}
 	err := r.open(ctx, session)
-	if refused, ok := errors.AsType[*talk.Error](err); ok && refused.Code == unauthorized && r.opts.Authenticate != "" {
-		if err := r.talk.Call(ctx, "authenticate", map[string]string{"methodId": r.opts.Authenticate}, nil); err != nil {
+	if refused, ok := errors.AsType[*talk.Error](err); ok && refused.Code == unauthorized {
+		if err := r.authenticate(ctx, g.methods()); err != nil {
 			return err
 		}
 		err = r.open(ctx, session)
@@ -52,6 +52,18 @@ func (r *run) greet(ctx context.Context, p *program.Process, session string) err
 
 // unauthorized is the protocol's code for an agent that lacks credentials.
 const unauthorized = -32000
+
+// authenticate has the agent get its credentials by the method that was named.
+func (r *run) authenticate(ctx context.Context, methods string) error {
+	how := r.opts.Authenticate
+	if how == "" {
+		return fmt.Errorf("the agent wants to be authenticated; its methods are %s", methods)
+	}
+	if err := r.talk.Call(ctx, "authenticate", map[string]string{"methodId": how}, nil); err != nil {
+		return fmt.Errorf("method %s: %w", how, err)
+	}
+	return nil
+}
 
 // limits says what the log of this session will lack, once for a session, and
 // what of its configuration is not heeded.

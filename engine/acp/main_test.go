@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 		os.Exit(bridge.Dialect.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 	case "record":
 		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
+	case "peer":
+		os.Exit(serveSDK(story))
 	case "conform", "fault":
 		os.Exit(perform(story))
 	}

@@ -5,19 +5,15 @@ import (
 	"testing"
 
 	"harness"
+	"harness/engine/internal/bridgetest"
 	"harness/engine/internal/program"
-	"harness/sandbox/bwrap"
 )
 
 // TestAnAgentRunsInNamespaces of a sandbox in which nothing but the workspace can
 // be written, and so do its terminals.
 func TestAnAgentRunsInNamespaces(t *testing.T) {
 	t.Parallel()
-	box := bwrap.New(nil)
-	if _, err := box.Probe(t.Context()); err != nil {
-		t.Skip(err)
-	}
-	s := faulty(t, "", program.Options{Sandbox: box})
+	s := faulty(t, "", program.Options{Sandbox: bridgetest.Walls(t)})
 	s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.FullAuto)}})
 	s.Ask("run echo made > made.txt; touch /outside 2>/dev/null && echo out; echo over")
 	has(s, "sandbox_notice namespaces", `"output":"over\n"`)

@@ -60,6 +60,15 @@ type (
 	}
 )
 
+// methods are the names of the ways to authenticate.
+func (g *greeting) methods() string {
+	var all []string
+	for _, m := range g.Auth {
+		all = append(all, m.ID)
+	}
+	return strings.Join(all, ", ")
+}
+
 // update is something that happens in a session. Which fields there are depends
 // on its kind.
 type update struct {

@@ -8,7 +8,6 @@ import (
 	"harness"
 	"harness/engine/agenttest"
 	"harness/engine/internal/program"
-	"harness/sandbox/bwrap"
 )
 
 // Alone runs what the real program has to show where nothing but loopback can be
@@ -44,11 +43,7 @@ func (s *Stage) Freely() {
 // Namespaces is a sandbox in which nothing but the workspace can be written.
 func Namespaces(t *testing.T) program.Options {
 	t.Helper()
-	box := bwrap.New(nil)
-	if _, err := box.Probe(t.Context()); err != nil {
-		t.Skip(err)
-	}
-	return program.Options{Sandbox: box, Network: true}
+	return program.Options{Sandbox: Walls(t), Network: true}
 }
 
 // runsInNamespaces: it works, remembers, and says what holds.
