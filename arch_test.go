@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	// over every protocol, so it needs a real server to play it on.
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
-	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "sandbox/bwrap", "sandbox/local", "store/memory"},
+	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "policy", "sandbox/bwrap", "sandbox/local", "store/memory"},
 	"engine/agenttest":           {},
 	"model/modeltest":            {"model", "model/wire"},
 	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*", "workspace"},

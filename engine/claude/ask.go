@@ -144,28 +144,10 @@ func judgement(m *request, d harness.Decision, mode harness.Mode) verdict {
 		v.UpdatedPermissions = []json.RawMessage{json.RawMessage(`{"type":"setMode","mode":"` + permissionMode(mode) + `","destination":"session"}`)}
 	default:
 		if d.Scope == harness.Always || d.Scope == harness.InSession {
-			v.UpdatedPermissions = standing(m.Request.Suggestions)
+			v.UpdatedPermissions = standing(m.Request.Suggestions, m.Request.Input)
 		}
 	}
 	return v
-}
-
-// standing are the rules among the program's suggestions, for as long as its
-// process lives: what holds for longer is the session's to remember, and can be
-// revoked there.
-func standing(suggestions []json.RawMessage) (rules []json.RawMessage) {
-	for _, raw := range suggestions {
-		var s map[string]json.RawMessage
-		if json.Unmarshal(raw, &s) != nil || word(s["type"]) != "addRules" || word(s["behavior"]) != "allow" {
-			continue
-		}
-		s["destination"] = json.RawMessage(`"session"`)
-		b, err := json.Marshal(s)
-		if err == nil {
-			rules = append(rules, b)
-		}
-	}
-	return rules
 }
 
 // questions is the input of a question.

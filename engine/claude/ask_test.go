@@ -40,6 +40,7 @@ func TestAnswersReachTheProgram(t *testing.T) {
 		return m.(*request)
 	}
 	const rules = `[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"localSettings"},{"type":"setMode","mode":"acceptEdits"},{"type":"addRules","behavior":"deny"}]`
+	const readRule = `[{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//etc/**"}],"behavior":"allow","destination":"session"}]`
 	const two = `{"questions":[{"question":"A?"},{"question":"B?"}]}`
 	for _, c := range []struct {
 		m    *request
@@ -48,7 +49,10 @@ func TestAnswersReachTheProgram(t *testing.T) {
 	}{
 		{ask("Bash", `{}`, rules), harness.Decision{Verdict: harness.Allow, Scope: harness.Once}, `{"behavior":"allow","updatedInput":{}}`},
 		{ask("Bash", `{}`, rules), harness.Decision{Verdict: harness.Allow, Scope: harness.Always},
-			`{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Bash"}],"type":"addRules"}]}`},
+			`{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}]}`},
+		{ask("Read", `{"file_path":"/etc/hosts"}`, readRule), harness.Decision{Verdict: harness.Allow, Scope: harness.InSession},
+			`{"behavior":"allow","updatedInput":{"file_path":"/etc/hosts"},"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//etc/hosts"}],"behavior":"allow","destination":"session"}]}`},
+		{ask("Read", `{"file_path":"/etc/hosts"}`, readRule), harness.Decision{Verdict: harness.Allow, Scope: harness.Once}, `{"behavior":"allow","updatedInput":{"file_path":"/etc/hosts"}}`},
 		{ask("Bash", `{}`, rules), harness.Decision{Verdict: harness.Deny, Reason: "no"}, `{"behavior":"deny","message":"no"}`},
 		{ask("Bash", `{}`, rules), harness.Decision{}, `{"behavior":"deny","message":"This was not allowed."}`},
 		{ask(question, two, `[]`), harness.Decision{Verdict: harness.Allow, Reason: "yes"}, `{"behavior":"allow","updatedInput":{"answers":{"A?":"yes","B?":"yes"},"questions":[{"question":"A?"},{"question":"B?"}]}}`},
@@ -58,6 +62,32 @@ func TestAnswersReachTheProgram(t *testing.T) {
 	} {
 		if got := encode(t, judgement(c.m, c.d, harness.AcceptEdits)); got != c.want {
 			t.Errorf("%s, %+v:\n%s\nwant\n%s", c.m.Request.ToolName, c.d, got, c.want)
+		}
+	}
+}
+
+// TestASuggestedRuleReachesNoFurtherThanTheCall so that always does not pass by
+// policy.
+func TestASuggestedRuleReachesNoFurtherThanTheCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ content, input, want string }{
+		{"npm test", `{"command":"npm test"}`, "npm test"},
+		{"npm test:*", `{"command":"npm test"}`, ""},
+		{"", `{"command":"npm test"}`, ""},
+		{"//etc/**", `{"file_path":"/etc/hosts"}`, "//etc/hosts"},
+		{"//etc/**", `{"file_path":"/etc/../etc/./hosts"}`, "//etc/hosts"},
+		{"//w/**", `{"notebook_path":"/w/a.ipynb"}`, "//w/a.ipynb"},
+		{"//etc/**", `{"file_path":"/etc/*"}`, ""},
+		{"etc/**", `{"file_path":"etc/hosts"}`, ""},
+		{"//etc/**", `{"path":"/etc"}`, ""},
+		{"domain:go.dev", `{"url":"https://go.dev/doc"}`, "domain:go.dev"},
+		{"domain:*.dev", `{"url":"https://go.dev/doc"}`, ""},
+		{"review", `{"skill":"review"}`, "review"},
+		{"x", `no object`, ""},
+	} {
+		r, ok := rule{"T", c.content}.bounded([]byte(c.input))
+		if got := map[bool]string{true: r.Content}[ok]; got != c.want {
+			t.Errorf("%q about %s: %q, want %q", c.content, c.input, got, c.want)
 		}
 	}
 }

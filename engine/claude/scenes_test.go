@@ -49,6 +49,34 @@ else
 		s.Decide(harness.Allow, harness.Always, "")
 		s.Ended(1)
 	}},
+	// The program suggests a rule with its question: always gives it that rule, about
+	// this one file, so it does not ask again, and the session a rule of its own,
+	// which answers the next process.
+	{Name: "always_suggested", Policy: "rules: [{ask: Read, place: outside}]", Model: `
+when user "others" and step 1
+  call Read {"file_path":"/proc/sys/kernel/osrelease"}
+when user "others"
+  say Not that one.
+when step 1
+  call Read {"file_path":"/proc/sys/kernel/ostype"}
+when step 2
+  call Read {"file_path":"/proc/sys/kernel/ostype"}
+else
+  say Linux.`, Play: func(s *bridgetest.Stage) {
+		s.Say("which system?")
+		s.Decide(harness.Allow, harness.Always, "")
+		s.Ended(1)
+		s.Judged(1) // the second call was not even asked about
+		s.Ask("and now?")
+		s.Judged(1) // nor were those of the next turn
+		s.Say("and the others?")
+		s.Decide(harness.Deny, harness.Once, "only that one")
+		s.Ended(3)
+		s.Judged(2) // what it suggested was all of their directory
+		s.Reboot()
+		s.Ask("and after that?")
+		s.Judged(4) // another process asks, and nobody is
+	}},
 	{Name: "edit_always", Model: `
 when step 1
   call Write {"file_path":"$WORK/a.txt","content":"a"}

@@ -14,6 +14,7 @@ import (
 	"harness/engine/enginetest"
 	"harness/engine/internal/program"
 	"harness/model/modeltest"
+	"harness/policy"
 )
 
 // Bridge is what is known about a program and its engine.
@@ -38,7 +39,8 @@ type Bridge struct {
 	Kinds  func(t *testing.T, b *Bridge)
 	Always []string // the scenes that the real program plays in every run; none is all
 
-	told *enginetest.Ledger // nil: each stage has its own
+	told  *enginetest.Ledger // nil: each stage has its own
+	rules *policy.Policy     // of the scene that is played
 }
 
 // Shell is a program's tool that runs commands.
@@ -99,7 +101,22 @@ func (b *Bridge) stage(tb testing.TB, dir string, command []string, base program
 	if told == nil {
 		told = enginetest.NewLedger(tb)
 	}
-	return Open(tb, dir, base, b.Config, func(o program.Options) Engine { return told.Watch(tb, b.Open(command, o)) })
+	return openWith(tb, b.rules, dir, base, b.Config, func(o program.Options) Engine { return told.Watch(tb, b.Open(command, o)) })
+}
+
+// under is the bridge on stages with rules.
+func (b *Bridge) under(tb testing.TB, rules string) *Bridge {
+	tb.Helper()
+	if rules == "" {
+		return b
+	}
+	p, err := policy.Parse("policy.yaml", []byte(rules))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ruled := *b
+	ruled.rules = p
+	return &ruled
 }
 
 // PlayRecorded plays every scene with what the program said when it was
@@ -120,6 +137,7 @@ func (b *Bridge) PlayRecorded(t *testing.T) {
 	for _, c := range b.Scenes {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
+			b := b.under(t, c.Policy)
 			story, err := filepath.Abs(c.Story())
 			if err != nil {
 				t.Fatal(err)
@@ -141,6 +159,7 @@ func (b *Bridge) PlayReal(t *testing.T) {
 				t.Skip("LONG=1 plays it with the real program")
 			}
 			t.Parallel()
+			b := b.under(t, c.Policy)
 			var front []string
 			base, dir := program.Options{}, t.TempDir()
 			if update {

@@ -14,9 +14,10 @@ import (
 // Scene is something that can happen between a session and a program. It is cued
 // by the log alone, so that it plays the same with the stand-in.
 type Scene struct {
-	Name  string
-	Model string // the script of the model behind the real program
-	Play  func(*Stage)
+	Name   string
+	Model  string // the script of the model behind the real program
+	Policy string // rules of the server's file; "" for none
+	Play   func(*Stage)
 }
 
 // Story is the file of a scene: its processes, and the logs of its sessions.

@@ -18,6 +18,7 @@ import (
 	"harness/internal/redact"
 	"harness/kernel"
 	"harness/model/modeltest"
+	"harness/policy"
 	"harness/sandbox/local"
 	"harness/store/memory"
 )
@@ -44,6 +45,7 @@ type Stage struct {
 	open  func(program.Options) Engine
 	opts  program.Options
 	store *memory.Store
+	rules *policy.Policy
 	mark  string // in the environment of every process of the stage
 
 	mu      sync.Mutex // guards what follows
@@ -54,7 +56,13 @@ type Stage struct {
 // Open opens a stage with its workspace at dir.
 func Open(tb testing.TB, dir string, opts program.Options, config harness.ConfigPatch, open func(program.Options) Engine) *Stage {
 	tb.Helper()
-	s := &Stage{TB: tb, Dir: dir, open: open, store: memory.New(), mark: Mark(tb), events: make(map[harness.SessionID][]harness.Event), changed: make(chan struct{})}
+	return openWith(tb, nil, dir, opts, config, open)
+}
+
+// openWith opens a stage with rules.
+func openWith(tb testing.TB, rules *policy.Policy, dir string, opts program.Options, config harness.ConfigPatch, open func(program.Options) Engine) *Stage {
+	tb.Helper()
+	s := &Stage{TB: tb, Dir: dir, open: open, store: memory.New(), rules: rules, mark: Mark(tb), events: make(map[harness.SessionID][]harness.Event), changed: make(chan struct{})}
 	if opts.Sandbox == nil {
 		opts.Sandbox = local.New(&local.Options{NoCgroup: true})
 	}
@@ -80,7 +88,7 @@ func (s *Stage) boot() {
 		s.Fatal(err)
 	}
 	s.Engine = s.open(s.opts)
-	s.Kernel = kernel.New(s.store, map[string]harness.Engine{"bridge": s.Engine}, &kernel.Options{Engine: "bridge", Window: -1, Redact: cleaner{clean}})
+	s.Kernel = kernel.New(s.store, map[string]harness.Engine{"bridge": s.Engine}, &kernel.Options{Engine: "bridge", Window: -1, Redact: cleaner{clean}, Policy: s.policy})
 	s.Kernel.OnShow(func(id harness.SessionID, events []harness.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -97,6 +105,10 @@ func (s *Stage) boot() {
 			s.Errorf("processes are left: %v", left)
 		}
 	})
+}
+
+func (s *Stage) policy(directory string) *policy.Policy {
+	return policy.Join(s.rules, nil, directory)
 }
 
 // Reboot ends the kernel and the engine, and starts others on the same store.
@@ -170,6 +182,21 @@ func (s *Stage) State() *harness.State {
 		s.Fatal(err)
 	}
 	return st
+}
+
+// Judged checks how many calls policy has decided about: those that the program
+// asked about, where rules speak of them.
+func (s *Stage) Judged(want int) {
+	s.Helper()
+	n := 0
+	for _, e := range s.Events() {
+		if e.Type() == "policy_decision" {
+			n++
+		}
+	}
+	if n != want {
+		s.Errorf("policy has decided about %d calls, want %d:\n%s", n, want, Tell(s.Events()))
+	}
 }
 
 // Events is the session's log so far.
