@@ -92,6 +92,25 @@ else
 		s.Ask("three") // another
 		s.Told(-1, "You are terse.", "two")
 	}},
+	// The model says that the window is all but full, so the program shortens the
+	// conversation before it goes on.
+	{Name: "compact", Model: `
+when user "CHECKPOINT COMPACTION"
+  say They said hello.
+when user "go on"
+  say I go on.
+else
+  say Hello there.
+  usage in=250000 out=10`, Play: func(s *bridgetest.Stage) {
+		s.Ask("hello")
+		s.Ask("go on")
+		s.Has("context_compacted")
+		s.Told(-1, "They said hello.", "go on")
+		s.NotTold(-1, "Hello there.")
+		s.Reboot()
+		s.Ask("go on, please") // in another process, from what is left
+		s.Told(-1, "They said hello.", "I go on.")
+	}},
 	{Name: "max_turns", Model: `call exec_command {"cmd":"true","yield_time_ms":5000}`, Play: func(s *bridgetest.Stage) {
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{MaxTurns: new(2), PermissionMode: new(harness.FullAuto)}})
 		s.Ask("go")
