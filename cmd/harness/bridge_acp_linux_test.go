@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,12 +10,13 @@ import (
 	"harness/engine/agenttest"
 )
 
-// openCode is OpenCode over ACP. Its model is its own business: what it needs for
-// that comes with it.
+// openCode is OpenCode over ACP. Which model it asks is its own business, and its
+// configuration says that it does so where it is told to: it has no network but
+// the way out, and no key but its token for that.
 var openCode = agentUnderTest{agenttest.OpenCode, func(p *bridgePlay, bin string) []string {
 	config, err := json.Marshal(fields{
 		"provider": fields{"scripted": fields{
-			"npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": fields{"baseURL": p.models.URL + "/v1", "apiKey": "x"},
+			"npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": fields{"baseURL": "{env:OPENAI_BASE_URL}", "apiKey": "{env:OPENAI_API_KEY}"},
 			"models": fields{"mock": fields{"name": "Mock", "tool_call": true, "limit": fields{"context": 200000, "output": 8000}}},
 		}},
 		"model": "scripted/mock", "small_model": "scripted/mock", "autoupdate": false, "share": "manual", "agent": fields{"title": fields{"disable": true}},
@@ -27,8 +29,17 @@ var openCode = agentUnderTest{agenttest.OpenCode, func(p *bridgePlay, bin string
 		"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "npm_config_registry=http://127.0.0.1:9/", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
 	}, "acp")
-	return []string{"--engine", "acp:" + wrapper, "--sandbox-network", "--sandbox-read", filepath.Dir(bin) + "," + wrapper}
+	return []string{
+		"--engine", "acp:" + wrapper, "--sandbox-read", filepath.Dir(bin) + "," + wrapper,
+		"--key", "openai=" + p.key(), "--model-url", "openai=" + p.models.URL,
+	}
 }}
+
+// looksAround counts where the key is found, and lists networks. It is a file
+// because OpenCode asks about the paths that it finds in a command line.
+const looksAround = `cat /proc/*/environ /proc/*/cmdline 2>/dev/null | grep -a -c 'sk-test[-]0123456789' > key.txt
+sed 1,2d /proc/net/dev | cut -d: -f1 | tr -d " " > nets.txt
+`
 
 // TestOpenCodeOverEveryProtocol is what the bridge must show, with the real
 // agent and the real server.
@@ -42,7 +53,7 @@ when user "half"
   say Half
   pause
 when user "look" and step 1 and tool bash
-  call bash {"command":"echo made > made.txt; cat made.txt","description":"look"}
+  call bash {"command":"sh look.sh; echo made > made.txt; cat made.txt","description":"look"}
 when user "look"
   say It says so.
 else
@@ -50,11 +61,19 @@ else
 			p.say("hello")
 			p.said("Hello there.")
 			p.over("ws", "rpc")
+			if err := os.WriteFile(filepath.Join(p.dir, "look.sh"), []byte(looksAround), 0o600); err != nil {
+				p.Fatal(err)
+			}
 			p.say("look")
 			p.allow()
 			p.said("It says so.")
 			p.called("execute ok")
 			p.holds("made.txt", "made\n")
+			p.holds("key.txt", "0\n")   // the key is not there
+			p.holds("nets.txt", "lo\n") // nor a network but the way out's
+			if got := p.models.Requests()[0].Header.Get("Authorization"); got != "Bearer "+modelKey {
+				p.Errorf("the model was asked with %q", got)
+			}
 			p.over("rpc", "sse")
 			p.say("half")
 			p.until("the first half", func(v *known) bool { return strings.Contains(v.text, "Half") })
