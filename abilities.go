@@ -11,6 +11,7 @@ type Abilities struct {
 	Resume  bool // continues from a checkpoint
 	Thinks  bool // streams reasoning
 	Approve bool // asks before it acts
+	Away    bool // works on files that the session does not have: nobody takes them back
 
 	Tells   []Type   // what else it may tell of, beside text
 	Ignores []string // which settings of a configuration it does not heed, in S3's words
@@ -38,6 +39,9 @@ var byTheServer = []Type{"session_checkpoint", "policy_decision", "sandbox_notic
 // anyway, in the order of the inventory.
 func (a Abilities) Events() []Type {
 	able := slices.Concat(everySession, a.Tells)
+	if a.Away {
+		able = slices.DeleteFunc(able, func(t Type) bool { return t == "rewind" })
+	}
 	for _, g := range []struct {
 		can   bool
 		kinds []Type
@@ -71,7 +75,7 @@ func Settings() []string {
 }
 
 // Commands are those of S1 that have an effect with such an engine. Rewind is of
-// files, which the session keeps.
+// files, which the session keeps, if it has them.
 func (a Abilities) Commands() []string {
 	return slices.DeleteFunc(S1(), func(c string) bool {
 		switch c {
@@ -81,6 +85,8 @@ func (a Abilities) Commands() []string {
 			return !a.Approve
 		case "resume":
 			return !a.Resume
+		case "rewind":
+			return a.Away
 		case "configure":
 			return !slices.ContainsFunc(Settings(), func(s string) bool { return !slices.Contains(a.Ignores, s) })
 		}
@@ -88,12 +94,24 @@ func (a Abilities) Commands() []string {
 	})
 }
 
+// Given are the settings that c has, in S3's words.
+func (c Config) Given() (all []string) {
+	has := map[string]bool{
+		"permission_mode": c.PermissionMode != "" && c.PermissionMode != Normal, "model": c.Model != "", "think_level": c.Effort != "",
+		"max_turns": c.MaxTurns > 0, "system_prompt": c.SystemPrompt != "", "agent_profile": c.Agent != "",
+	}
+	for _, name := range Settings() {
+		if has[name] {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 // Unheeded are the settings that c has and such an engine does not heed.
 func (a Abilities) Unheeded(c Config) []string {
-	has := map[string]bool{
-		"model": c.Model != "", "agent_profile": c.Agent != "", "think_level": c.Effort != "", "max_turns": c.MaxTurns > 0, "system_prompt": c.SystemPrompt != "",
-	}
-	return slices.DeleteFunc(slices.Clone(a.Ignores), func(name string) bool { return !has[name] })
+	given := c.Given()
+	return slices.DeleteFunc(slices.Clone(a.Ignores), func(name string) bool { return !slices.Contains(given, name) })
 }
 
 // Lacks is nil if a session of such an engine has everything there is.

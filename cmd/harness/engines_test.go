@@ -16,30 +16,70 @@ import (
 // sheet is the page that says which engine does what.
 const sheet = "../../docs/engines.md"
 
-// promised is the promise of enginetest that shows a command, which every engine
-// that takes it keeps.
-var promised = map[string]string{
-	"submit": "ReturnsNilWhenTheTurnCompletes", "cancel": "StopsWithTheCauseAtAnyStep", "steer": "SteeringIsConsumedOrRefused",
-	"approve": "NothingRunsUnlessAskSaidYes", "deny": "NothingRunsUnlessAskSaidYes", "resume": "ResumeContinuesFromTheLastCheckpoint",
-	"configure": "the scene `configure` of each", "rewind": "the session's own, whatever the engine",
-}
-
-// playsOf is in which play of its package each kind was told of by an engine.
-func playsOf(t *testing.T, engine string) map[string]string {
+// showing is where an engine's tests saw each command, setting and kind, by their
+// evidence; see enginetest.Ledger.
+func showing(t *testing.T, engine string) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile("../../engine/" + engine + "/testdata/fidelity.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	plays := map[string]string{}
+	where := map[string]string{}
 	for line := range strings.Lines(string(b)) {
-		kind, test, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		plays[kind] = "`" + path.Base(test) + "`"
-		if !strings.Contains(test, "/") {
-			plays[kind] = "yes"
+		what, test, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if !exists(t, engine, test) {
+			t.Errorf("%s of %s is shown by %s, which does not exist", what, engine, test)
+		}
+		where[what] = "yes"
+		if strings.Contains(test, "/") {
+			where[what] = "`" + path.Base(test) + "`"
 		}
 	}
-	return plays
+	return where
+}
+
+// exists reports whether a package of an engine has a test, or the recording of
+// a scene.
+func exists(t *testing.T, engine, test string) bool {
+	t.Helper()
+	test, play, sub := strings.Cut(test, "/")
+	sources, err := filepath.Glob("../../engine/" + engine + "/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.ContainsFunc(sources, func(name string) bool {
+		b, err := os.ReadFile(name)
+		return err == nil && strings.Contains(string(b), "func "+test+"(t *testing.T)")
+	})
+	if sub && play != "kinds" { // that one has no recording
+		_, err := os.Stat("../../engine/" + engine + "/testdata/" + play + ".txtar")
+		found = found && err == nil
+	}
+	return found
+}
+
+// TestAnEntryWhoseSceneIsGoneIsNoticed in the table.
+func TestAnEntryWhoseSceneIsGoneIsNoticed(t *testing.T) {
+	t.Parallel()
+	for test, there := range map[string]bool{
+		"TestScenesWithTheStandIn/compact": true, "TestScenesWithTheStandIn/kinds": true, "TestScenesWithTheStandIn": true,
+		"TestScenesWithTheStandIn/gone": false, "TestOfNothing/compact": false, "TestOfNothing": false,
+	} {
+		if exists(t, "codex", test) != there {
+			t.Errorf("that %s exists is not %t", test, there)
+		}
+	}
+}
+
+// ofTheSession are the commands and kinds that a session sees to itself, whatever
+// runs its turns.
+func ofTheSession() map[string]bool {
+	var none harness.Abilities
+	its := map[string]bool{"command rewind": true, "policy_decision": true, "approval_applied": true}
+	for _, kind := range none.Events() {
+		its[string(kind)] = kind != "token"
+	}
+	return its
 }
 
 // table is the generated part of the page.
@@ -48,58 +88,43 @@ func table(t *testing.T) string {
 	all := fidelities()
 	var b strings.Builder
 	line := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	head := []string{"", "native", "[claude](engines/claude.md)", "[codex](engines/codex.md)", "[acp](engines/acp.md)", "a runner of S2 alone", "shown by"}
-	head[1] = "[native](engines/native.md)"
-	line(head...)
-	line(strings.Split(strings.Repeat("---,", len(head)-1)+"---", ",")...)
-	rows := func(names []string, cell func(f fidelity, name string) string, by func(name string) string) {
+	line("", "[native](engines/native.md)", "[claude](engines/claude.md)", "[codex](engines/codex.md)", "[acp](engines/acp.md)", "a runner of S2 alone")
+	line(slices.Repeat([]string{"---"}, len(all)+1)...)
+	evidence, its := map[string]map[string]string{}, ofTheSession()
+	for _, f := range all {
+		evidence[f.name] = showing(t, f.name)
+	}
+	section := func(title, prefix string, names []string, claims func(can harness.Abilities, name string) bool) {
+		line(append([]string{title}, make([]string, len(all))...)...)
 		for _, name := range names {
 			cells := []string{"`" + name + "`"}
 			for _, f := range all {
-				cells = append(cells, cell(f, name))
+				cell := "–"
+				lacks := f.can.Lacks()
+				switch where := evidence[f.name][prefix+name]; {
+				case its[prefix+name] && claims(f.can, name), prefix == "" && !claims(f.can, name) && lacks != nil && !slices.Contains(lacks.Events, harness.Type(name)):
+					cell = "session"
+				case !claims(f.can, name):
+				case where == "":
+					t.Errorf("%s claims %s%s, and no test shows it", f.name, prefix, name)
+				default:
+					cell = where
+				}
+				cells = append(cells, cell)
 			}
-			line(append(cells, by(name))...)
+			line(cells...)
 		}
 	}
-	line("**commands** (S1)", "", "", "", "", "", "")
-	rows(harness.S1(), func(f fidelity, name string) string { return yes(slices.Contains(f.can.Commands(), name)) }, func(name string) string { return promised[name] })
-	line("**settings**", "", "", "", "", "", "")
-	rows(harness.Settings(), func(f fidelity, name string) string {
-		return yes(!slices.Contains(f.can.Ignores, name))
-	}, func(string) string { return "" })
-	line("**events** (S3)", "", "", "", "", "", "")
+	section("**commands** (S1)", "command ", harness.S1(), func(can harness.Abilities, name string) bool { return slices.Contains(can.Commands(), name) })
+	section("**settings**", "setting ", harness.Settings(), func(can harness.Abilities, name string) bool { return !slices.Contains(can.Ignores, name) })
 	var kinds []string
 	for _, i := range harness.Inventory() {
 		kinds = append(kinds, string(i.Type))
 	}
-	plays := map[string]map[string]string{}
-	for _, f := range all {
-		plays[f.name] = playsOf(t, f.name)
-	}
-	var none harness.Abilities
-	rows(kinds, func(f fidelity, kind string) string {
-		switch play := plays[f.name][kind]; {
-		case play != "":
-			return play
-		case !slices.Contains(f.can.Events(), harness.Type(kind)) && !slices.Contains(none.Lacks().Events, harness.Type(kind)):
-			return "session"
-		default:
-			return yes(slices.Contains(f.can.Events(), harness.Type(kind)))
-		}
-	}, func(kind string) string {
-		if slices.Contains(none.Events(), harness.Type(kind)) && kind != "token" {
-			return "the session itself"
-		}
-		return ""
+	section("**events** (S3)", "", kinds, func(can harness.Abilities, name string) bool {
+		return slices.Contains(can.Events(), harness.Type(name))
 	})
 	return b.String()
-}
-
-func yes(does bool) string {
-	if does {
-		return "yes"
-	}
-	return "–"
 }
 
 // TestThePageOfEnginesIsUpToDate with what they claim and with what their tests

@@ -32,7 +32,7 @@ func (h *housing) native() (harness.Engine, error) {
 		return nil, err
 	}
 	work := h.workspace()
-	work.ReadOnly = append(work.ReadOnly, skills)
+	work.ReadOnly = append(work.ReadOnly, skills, profiles)
 	var hosts func(string) bool
 	if list := h.exit.domains(); len(list) > 0 { // what its commands may reach, and no more
 		if hosts, err = egress.Listed(list); err != nil {
@@ -73,8 +73,11 @@ func (h *housing) native() (harness.Engine, error) {
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
 
-// skills is what of our own a workspace says to the native engine.
-const skills = own + "/skills"
+// What of our own a workspace says to the native engine.
+const (
+	skills   = own + "/skills"
+	profiles = own + "/agents"
+)
 
 // fenced is a notice for people.
 func fenced(n harness.SandboxNotice) string {

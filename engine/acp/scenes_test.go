@@ -51,6 +51,9 @@ else
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{Model: new(""), SystemPrompt: new("You are terse.")}})
 		s.Ask("two")
 		s.Told(-1, `"model":"mock"`)
+		s.Do(harness.Configure{Patch: harness.ConfigPatch{Effort: new(harness.EffortHigh)}})
+		s.Ask("and a half")
+		s.Told(-1, `"reasoning_effort":"high"`)
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{Model: new("scripted/none")}})
 		s.Ask("three")
 	}},

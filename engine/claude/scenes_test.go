@@ -162,6 +162,14 @@ else
 		s.Ask("two") // another
 		s.Told(-1, "You are terse.")
 	}},
+	{Name: "agent", Model: "say Done.", Play: func(s *bridgetest.Stage) {
+		s.Ask("one")
+		s.Told(-1, `"name":"Write"`)
+		s.Do(harness.Configure{Patch: harness.ConfigPatch{Agent: new("Explore")}})
+		s.Ask("two") // another process: that agent only reads
+		s.Told(-1, `"name":"Read"`)
+		s.NotTold(-1, `"name":"Write"`)
+	}},
 	{Name: "configure_live", Model: `
 when step 1
   call Write {"file_path":"$WORK/a.txt","content":"a"}

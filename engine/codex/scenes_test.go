@@ -111,8 +111,13 @@ else
 		s.Ask("go on, please") // in another process, from what is left
 		s.Told(-1, "They said hello.", "I go on.")
 	}},
-	{Name: "max_turns", Model: `call exec_command {"cmd":"true","yield_time_ms":5000}`, Play: func(s *bridgetest.Stage) {
+	{Name: "max_turns", Model: `
+when user "enough"
+  say Enough.
+else
+  call exec_command {"cmd":"true","yield_time_ms":5000}`, Play: func(s *bridgetest.Stage) {
 		s.Do(harness.Configure{Patch: harness.ConfigPatch{MaxTurns: new(2), PermissionMode: new(harness.FullAuto)}})
 		s.Ask("go")
+		s.Ask("one is enough")
 	}},
 }

@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"harness"
 )
 
 // evidence is the file of an engine's package that says in which test each kind
-// is told of. The table of docs/engines.md is made from it.
+// is told of, and each command and setting has an effect. The table of
+// docs/engines.md is made from it.
 const evidence = "testdata/fidelity.txt"
 
 // owed are the kinds that an engine of these abilities has to show: those that
 // only its own calls of its host bring about.
-func owed(can harness.Abilities) (all []harness.Type) {
+func owed(can harness.Abilities) (all []string) {
 	var none harness.Abilities
 	theirs := map[harness.Type]bool{"policy_decision": true, "approval_applied": true} // the session's, when it is asked
 	for _, kind := range none.Events() {
@@ -24,28 +26,55 @@ func owed(can harness.Abilities) (all []harness.Type) {
 	}
 	for _, kind := range can.Events() {
 		if !theirs[kind] {
-			all = append(all, kind)
+			all = append(all, string(kind))
 		}
 	}
 	return all
 }
 
-// Settle fails the ledger's test for each kind that an engine claims and has not
-// told of, and for evidence that is not what was seen; UPDATE=1 writes it. It is
-// to be called when all the engine's plays are over, and does nothing if fewer
-// than that were wanted, or something else is wrong.
+// taken are the commands and settings that such an engine has to show. What files
+// are taken back is the session's.
+func taken(can harness.Abilities) (all []string) {
+	for _, c := range can.Commands() {
+		if c != "rewind" {
+			all = append(all, "command "+c)
+		}
+	}
+	for _, s := range harness.Settings() {
+		if !slices.Contains(can.Ignores, s) {
+			all = append(all, "setting "+s)
+		}
+	}
+	return all
+}
+
+// Settle fails the ledger's test for each kind, command and setting that an
+// engine claims and has not shown, and for evidence that is not what was seen;
+// UPDATE=1 writes it. It is to be called when all the engine's plays are over,
+// and does nothing if fewer than that were wanted, or something else is wrong.
 func (l *Ledger) Settle(can harness.Abilities, plays int) {
+	l.tb.Helper()
+	l.settle(append(taken(can), owed(can)...), plays)
+}
+
+// SettleEvents is Settle for an engine that only tells.
+func (l *Ledger) SettleEvents(can harness.Abilities, plays int) {
+	l.tb.Helper()
+	l.settle(owed(can), plays)
+}
+
+func (l *Ledger) settle(claims []string, plays int) {
 	l.tb.Helper()
 	if l.played() < plays || l.tb.Failed() {
 		return
 	}
 	var b strings.Builder
-	for _, kind := range owed(can) {
-		if !l.saw(kind) {
-			l.tb.Errorf("the engine claims to tell of %s, and no play shows it", kind)
+	for _, what := range claims {
+		if !l.saw(what) {
+			l.tb.Errorf("the engine claims %s, and no play shows it", what)
 			continue
 		}
-		fmt.Fprintf(&b, "%s\t%s\n", kind, l.where(kind))
+		fmt.Fprintf(&b, "%s\t%s\n", what, l.where(what))
 	}
 	if l.tb.Failed() {
 		return

@@ -1,32 +1,33 @@
 package enginetest
 
 import (
-	"context"
 	"io"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"harness"
 )
 
-// Ledger remembers what engines told of, and in which tests.
+// Ledger remembers what engines told of and took, and in which tests.
 type Ledger struct {
 	tb testing.TB
 
 	mu    sync.Mutex // guards what follows
 	plays map[string]bool
-	seen  map[harness.Type]map[string]bool
+	seen  map[string]map[string]bool // what, as evidence has it, → tests
 }
 
 // NewLedger is an empty ledger.
 func NewLedger(tb testing.TB) *Ledger {
-	return &Ledger{tb: tb, plays: map[string]bool{}, seen: map[harness.Type]map[string]bool{}}
+	return &Ledger{tb: tb, plays: map[string]bool{}, seen: map[string]map[string]bool{}}
 }
 
-// Watch is e, with everything it tells of in the ledger. What it tells of and
-// does not claim fails tb.
+// Watch is e, with everything it tells of and takes in the ledger. What it tells
+// of and does not claim fails tb.
 func (l *Ledger) Watch(tb testing.TB, e harness.Engine) *Watched {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,6 +39,30 @@ func (l *Ledger) played() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.plays)
+}
+
+func (l *Ledger) saw(what string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.seen[what]) > 0
+}
+
+// where is a test in which something was seen: the one that is named after it, or
+// the first by name, so that it is the same in every run.
+func (l *Ledger) where(what string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kind, name, _ := strings.Cut(what, " ")
+	if kind == "setting" {
+		name = "configure"
+	}
+	all := slices.Sorted(maps.Keys(l.seen[what]))
+	for _, test := range all {
+		if name != "" && path.Base(test) == name {
+			return test
+		}
+	}
+	return all[0]
 }
 
 // Watched is an engine that a ledger hears.
@@ -55,70 +80,20 @@ func (w *Watched) Close() error {
 	return nil
 }
 
-// Run runs an attempt on a host that the ledger listens to.
-func (w *Watched) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
-	heard := overheard{h, w}
-	if s, ok := h.(harness.Spawner); ok {
-		return w.Engine.Run(ctx, t, spawning{heard, s})
-	}
-	return w.Engine.Run(ctx, t, heard)
-}
-
-func (w *Watched) note(kind harness.Type) {
-	if !slices.Contains(w.Abilities().Events(), kind) {
-		w.tb.Errorf("the engine tells of %s, which its abilities do not have", kind)
-	}
+func (w *Watched) note(what string) {
 	l := w.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.seen[kind] == nil {
-		l.seen[kind] = map[string]bool{}
+	if l.seen[what] == nil {
+		l.seen[what] = map[string]bool{}
 	}
-	l.seen[kind][w.tb.Name()] = true
+	l.seen[what][w.tb.Name()] = true
 }
 
-func (l *Ledger) saw(kind harness.Type) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.seen[kind]) > 0
-}
-
-// where is a test in which a kind was told of: the first by name, so that it is
-// the same in every run.
-func (l *Ledger) where(kind harness.Type) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Min(slices.Collect(maps.Keys(l.seen[kind])))
-}
-
-// overheard is a host with a ledger between it and its engine.
-type overheard struct {
-	harness.Host
-	by *Watched
-}
-
-// spawning is one that can hand work on.
-type spawning struct {
-	overheard
-	harness.Spawner
-}
-
-func (o overheard) Emit(ctx context.Context, p harness.Payload) error {
-	o.by.note(p.Type())
-	return o.Host.Emit(ctx, p)
-}
-
-func (o overheard) Follow(ctx context.Context, frame uint64, p harness.Payload) error {
-	o.by.note(p.Type())
-	return o.Host.Follow(ctx, frame, p)
-}
-
-func (o overheard) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, error) {
-	o.by.note("approval_required")
-	return o.Host.Ask(ctx, u)
-}
-
-func (o overheard) Checkpoint(ctx context.Context, ref string) error {
-	o.by.note("session_checkpoint")
-	return o.Host.Checkpoint(ctx, ref)
+// told is that the engine tells of a kind.
+func (w *Watched) told(kind harness.Type) {
+	if !slices.Contains(w.Abilities().Events(), kind) {
+		w.tb.Errorf("the engine tells of %s, which its abilities do not have", kind)
+	}
+	w.note(string(kind))
 }

@@ -132,7 +132,7 @@ func keepsToAbilities(c *check) {
 		l := NewLedger(c)
 		_ = c.complete(l.Watch(c, e), h, prompt) // what it returns is another promise
 		for _, a := range abilities(e, c.s) {
-			if a.can && a.prompt == prompt && !slices.ContainsFunc(a.facts, l.saw) {
+			if a.can && a.prompt == prompt && !slices.ContainsFunc(a.facts, func(kind harness.Type) bool { return l.saw(string(kind)) }) {
 				c.Errorf("%q: the engine claims the ability %s and shows nothing of it", prompt, a.name)
 			}
 		}

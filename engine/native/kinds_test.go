@@ -93,4 +93,5 @@ func TestEveryKindOfEventIsTold(t *testing.T) {
 		slices.Sort(missing)
 		t.Errorf("not told: %q\n%s", missing, r.story())
 	}
+	everyCommand(t, told)
 }

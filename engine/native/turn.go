@@ -100,6 +100,9 @@ func (r *turn) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.system = r.prompt(project)
+	if err := r.assume(ctx); err != nil {
+		return err
+	}
 	r.weigh()
 	if err := r.beginTask(ctx); err != nil {
 		return err

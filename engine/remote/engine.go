@@ -80,10 +80,10 @@ func Open(url, token string) (*Engine, error) {
 }
 
 // Bare is what a runner can do that says nothing of it, by S2's text alone: calls
-// begin and nobody tells how they ended.
+// begin and nobody tells how they ended, and files are its own.
 func Bare() harness.Abilities {
 	return harness.Abilities{
-		Resume: true, Tells: []harness.Type{"tool_call", "transport_diagnostic"},
+		Resume: true, Away: true, Tells: []harness.Type{"tool_call", "transport_diagnostic"},
 		Ignores: harness.Settings(),
 	}
 }
@@ -115,8 +115,9 @@ func (e *Engine) learn(h runner.Health) {
 		return
 	}
 	e.can = harness.Abilities(*h.Abilities)
-	if _, one := e.home.(elsewhere); one { // who does one turn at a time cannot do a task of it
+	if _, one := e.home.(elsewhere); one { // who does one turn at a time cannot do a task of it, and has the files
 		e.can.Tells = slices.DeleteFunc(slices.Clone(e.can.Tells), func(k harness.Type) bool { return k == "subagent_event" })
+		e.can.Away = !h.Snapshots
 	}
 }
 

@@ -106,11 +106,11 @@ func TestARunnerThatKnowsOnlyS2Works(t *testing.T) {
 		t.Errorf("it lacks %+v", lacks)
 	}
 	told := enginetest.NewLedger(t)
-	h, err := run(t, told.Watch(t, e), "go")
+	heard := told.Watch(t, e)
+	h, err := run(t, heard, "go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	told.Settle(e.Abilities(), 1)
 	s := h.State()
 	if said(s) != "Hello world" || s.EngineRef != "conv-7" || len(s.Turn.Open) != 1 || s.Turn.Open[0].ID != "toolu_1" || s.Turn.Open[0].Name != "Read" {
 		t.Errorf("said %q, ref %q, calls %+v", said(s), s.EngineRef, s.Turn.Open)
@@ -128,6 +128,17 @@ func TestARunnerThatKnowsOnlyS2Works(t *testing.T) {
 	if e.Survives(t.Context(), turn) {
 		t.Error("a run of S2's text cannot be followed again")
 	}
+	h.End(nil)
+	if err := heard.Run(t.Context(), h.Begin("go on"), h); err != nil {
+		t.Errorf("a conversation that goes on: %v", err)
+	}
+	h.End(nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	h.After = func(string) { cancel(harness.ErrNotRunning) }
+	if err := heard.Run(ctx, h.Begin("hang"), h); !errors.Is(err, harness.ErrNotRunning) {
+		t.Errorf("a run that is cancelled: %v", err)
+	}
+	told.Settle(e.Abilities(), 1)
 }
 
 func TestHangingUpCancelsARunOfS2sText(t *testing.T) {

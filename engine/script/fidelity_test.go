@@ -44,7 +44,7 @@ func TestAScriptTellsOfAllThatTheEngineClaims(t *testing.T) {
 	if err := told.Watch(t, e).Run(t.Context(), h.Begin("go"), h); err != nil {
 		t.Fatal(err)
 	}
-	told.Settle(e.Abilities(), 1)
+	told.SettleEvents(e.Abilities(), 1)
 }
 
 // TestAnEngineThatLacksNothingSaysNothing of it in the log.

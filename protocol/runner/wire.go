@@ -121,6 +121,7 @@ type Abilities struct {
 	Resume  bool `json:"resume"`
 	Thinks  bool `json:"thinks"`
 	Approve bool `json:"approve"`
+	Away    bool `json:"-"` // is what snapshots says
 
 	Tells   []harness.Type `json:"tells,omitempty"`
 	Ignores []string       `json:"ignores,omitempty"`
