@@ -134,7 +134,7 @@ func (b *brain) open(ctx context.Context, p *program, hidden secrets) (mind, err
 // route is one of the models to ask.
 func (b *brain) route(spec string, keys map[string]string) (mind, error) {
 	if spec == "offline" {
-		return mind{offline.New(&offline.Options{Pace: *b.pace}), offline.Model, offline.Provider, "offline model, which is not a language model"}, nil
+		return mind{stay{offline.New(&offline.Options{Pace: *b.pace})}, offline.Model, offline.Provider, "offline model, which is not a language model"}, nil
 	}
 	name, asked, _ := strings.Cut(spec, "/")
 	pr, ok := providers[name]
