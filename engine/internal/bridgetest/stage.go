@@ -107,7 +107,11 @@ func (s *Stage) boot() {
 	})
 }
 
+// policy is the scene's rules, or none at all.
 func (s *Stage) policy(directory string) *policy.Policy {
+	if s.rules == nil {
+		return nil
+	}
 	return policy.Join(s.rules, nil, directory)
 }
 
