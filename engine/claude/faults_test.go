@@ -30,7 +30,7 @@ func misbehave(how string) int {
 		fmt.Println(`{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}`)
 		fmt.Println(`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m"}},"session_id":"s"}`)
 		fmt.Println(`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"Half"}},"session_id":"s"}`)
-		if strings.Contains(m.Message.Content, "wrong") {
+		if strings.HasSuffix(m.Message.Content, "wrong") {
 			if code, all := bridgetest.Fault(how).Commit(r, os.Stdout, os.Stderr); all && code < 0 {
 				continue
 			} else if all {
