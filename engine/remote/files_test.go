@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +98,24 @@ func TestARewindThatCouldNotDoEverythingTellsBoth(t *testing.T) {
 	}
 	if err := files.Forget("ses_1"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhoKeepsNoFilesDoesNotClaimToRewind: what a runner elsewhere works on is
+// its own.
+func TestWhoKeepsNoFilesDoesNotClaimToRewind(t *testing.T) {
+	t.Parallel()
+	for health, rewinds := range map[string]bool{
+		`{"ok":true,"busy":false}`:                                                         false,
+		`{"ok":true,"busy":false,"abilities":{"tools":true}}`:                              false,
+		`{"ok":true,"busy":false,"abilities":{"tools":true},"snapshots":true}`:             true,
+		`{"ok":true,"busy":false,"abilities":{"tools":true,"away":true},"snapshots":true}`: true,
+	} {
+		e := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, health) })
+		_, err := e.Files("")
+		can := e.Abilities()
+		if (err == nil) != rewinds || slices.Contains(can.Commands(), "rewind") != rewinds || slices.Contains(can.Events(), "rewind") != rewinds {
+			t.Errorf("%s: %v, %v", health, err, can.Commands())
+		}
 	}
 }
