@@ -10,7 +10,7 @@ import (
 // body is what a hook is sent: what happened and to which session, and nothing
 // of what was said there.
 type body struct {
-	Type      string    `json:"type"` // session. and the kind
+	Type      string    `json:"type"` // session. and the kind, or test
 	Timestamp time.Time `json:"timestamp"`
 	Data      data      `json:"data"`
 }
@@ -30,10 +30,14 @@ type data struct {
 	Path      string             `json:"path"` // of the session on this server
 }
 
-// Body is the JSON that tells of a notice about a session.
+// Body is the JSON that tells of a notice about a session, or of a test.
 func Body(n Notice, s harness.Summary) []byte {
-	b, err := json.Marshal(body{"session." + string(n.Kind), n.Time.UTC(), data{
-		n.ID, n.Session, n.Seq, n.Turn, s.Kind, s.User, s.Title, s.Engine, n.Reason, n.Request, n.Tool, "/sessions/" + string(n.Session),
+	kind, path := "session."+string(n.Kind), "/sessions/"+string(n.Session)
+	if n.Kind == Test {
+		kind, path = string(Test), "/"
+	}
+	b, err := json.Marshal(body{kind, n.Time.UTC(), data{
+		n.ID, n.Session, n.Seq, n.Turn, s.Kind, s.User, s.Title, s.Engine, n.Reason, n.Request, n.Tool, path,
 	}})
 	if err != nil {
 		panic("notify: " + err.Error()) // it is made of strings and numbers

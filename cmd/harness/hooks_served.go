@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"harness"
 	"harness/gateway"
@@ -108,4 +109,21 @@ func (s servedHooks) RemoveWebhook(ctx context.Context, name string) error {
 	err := s.notifier.Remove(name)
 	s.gate.Did(ctx, gateway.Notify, "remove "+name, err)
 	return err
+}
+
+func (s servedHooks) TryWebhook(ctx context.Context, name string) (rest.Tried, error) {
+	if err := s.gate.Allow(ctx, gateway.Notify, ""); err != nil {
+		return rest.Tried{}, err
+	}
+	if !slices.ContainsFunc(s.notifier.Hooks(), func(h notify.Status) bool { return h.Name == name && ownedBy(ctx, h.User, "") }) {
+		return rest.Tried{}, harness.ErrNotFound.Saying("no webhook " + name)
+	}
+	began := time.Now()
+	err := s.notifier.Try(ctx, name)
+	s.gate.Did(ctx, gateway.Notify, "test "+name, err)
+	tried := rest.Tried{Delivered: err == nil, ElapsedMS: time.Since(began).Milliseconds()}
+	if err != nil {
+		tried.Problem = err.Error()
+	}
+	return tried, nil
 }

@@ -77,7 +77,7 @@ func TestSchedulesAndWebhooksAreTheirMakers(t *testing.T) {
 		t.Error(s)
 	}
 	for _, q := range []ask{
-		{method: "DELETE", path: "/schedules/" + sch}, {method: "POST", path: "/schedules/" + sch + "/run"}, {method: "DELETE", path: "/webhooks/mine"},
+		{method: "DELETE", path: "/schedules/" + sch}, {method: "POST", path: "/schedules/" + sch + "/run"}, {method: "DELETE", path: "/webhooks/mine"}, {method: "POST", path: "/webhooks/mine/test"},
 	} {
 		if q.as = "bob"; h.send(t, q).status != 404 {
 			t.Errorf("bob: %s %s: %d", q.method, q.path, h.send(t, q).status)

@@ -61,6 +61,13 @@ func (m mailbox) RemoveWebhook(_ context.Context, name string) error {
 	return nil
 }
 
+func (m mailbox) TryWebhook(_ context.Context, name string) (rest.Tried, error) {
+	if _, there := m[name]; !there {
+		return rest.Tried{}, harness.ErrNotFound
+	}
+	return rest.Tried{Delivered: true, ElapsedMS: 3}, nil
+}
+
 // newClock is schedules of a server beside the one that is tested.
 func newClock(t testing.TB) clockwork {
 	t.Helper()
@@ -82,6 +89,7 @@ func TestWithoutSchedulesAndWebhooks(t *testing.T) {
 	}
 	bare.refused(501, "unsupported", "", "POST", "/schedules", `{"when":"@daily","prompt":"x"}`)
 	bare.refused(501, "unsupported", "", "POST", "/schedules/x/run", "")
+	bare.refused(501, "unsupported", "", "POST", "/webhooks/x/test", "")
 	bare.refused(501, "unsupported", "", "POST", "/webhooks", `{"name":"x","url":"https://example.com"}`)
 }
 
@@ -106,7 +114,9 @@ func (s *server) outbound(clock clockwork) {
 	s.refused(409, "exists", "", "POST", "/webhooks", `{"name":"x","url":"https://example.com"}`)
 	s.refused(400, "invalid", "url", "POST", "/webhooks", `{"name":"x"}`)
 	s.must(200, nil, "GET", "/webhooks", "")
+	s.must(200, nil, "POST", "/webhooks/x/test", "")
 	s.must(204, nil, "DELETE", "/webhooks/x", "")
+	s.refused(404, "not_found", "", "POST", "/webhooks/x/test", "")
 	s.refused(404, "not_found", "", "DELETE", "/webhooks/x", "")
 	for _, path := range []string{"/schedules", "/webhooks"} {
 		s.refused(406, "not_acceptable", "", "GET", path, "", "Accept", "text/html")

@@ -71,6 +71,7 @@ var routes = []route{
 	raw("DELETE", "/webhooks/{name}", "removeWebhook", "Tell a URL nothing any more.", []answer{
 		{http.StatusNoContent, "", nil, "it is told nothing any more"},
 	}, (*Server).removeWebhook, harness.ErrNotFound, harness.ErrUnsupported),
+	act("POST", "/webhooks/{name}/test", "tryWebhook", "Tell a URL or a command that this is a test, now, and say what came of it.", http.StatusOK, (*Server).tryWebhook, harness.ErrNotFound, harness.ErrUnsupported),
 	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
 		{http.StatusOK, mediaBytes, nil, "its bytes"},
 	}, (*Server).artifact, harness.ErrNotFound),

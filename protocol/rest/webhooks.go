@@ -35,6 +35,12 @@ type (
 		LastFailedAt *time.Time `json:"last_failed_at,omitempty"`
 		LastError    string     `json:"last_error,omitempty"` // why; gone when one is delivered
 	}
+	// Tried is what came of a test.
+	Tried struct {
+		Delivered bool   `json:"delivered"`
+		Problem   string `json:"problem,omitempty"` // why not
+		ElapsedMS int64  `json:"elapsed_ms"`
+	}
 	webhookList struct {
 		Webhooks []Webhook `json:"webhooks"`
 	}
@@ -48,6 +54,8 @@ type Webhooks interface {
 	Webhooks(ctx context.Context) ([]Webhook, error)
 	AddWebhook(ctx context.Context, h NewWebhook) (Webhook, error)
 	RemoveWebhook(ctx context.Context, name string) error
+	// TryWebhook tells one something now. An error says that it was not tried.
+	TryWebhook(ctx context.Context, name string) (Tried, error)
 }
 
 func (s *Server) webhooks() (Webhooks, error) {
@@ -87,4 +95,12 @@ func (s *Server) removeWebhook(w http.ResponseWriter, r *http.Request, p *onWebh
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+func (s *Server) tryWebhook(ctx context.Context, _ string, p *onWebhook, _ *none) (Tried, error) {
+	all, err := s.webhooks()
+	if err != nil {
+		return Tried{}, err
+	}
+	return all.TryWebhook(ctx, p.Name)
 }
