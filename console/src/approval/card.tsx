@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { api, messageOf, type Verdict } from "../data/api";
 import { editsOf } from "../data/edits";
+import { useKeyNames } from "../data/bindings";
 import { useKeys } from "../data/keys";
 import { plain } from "../data/plain";
 import { commandOf, riskOf, subjectOf } from "../data/risk";
@@ -11,6 +12,7 @@ import { EditView } from "../ui/diff";
 import * as I from "../ui/icons";
 import { Json } from "../ui/json";
 import { Chip } from "../ui/status";
+import { Slide, Swipe } from "../ui/swipe";
 import { shortAge, useTick, Waiting } from "../ui/time";
 import { ToolIcon } from "./tool-icon";
 
@@ -40,6 +42,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
   const [mode, setMode] = useState<"ask" | "deny" | "always" | "session" | "sure">("ask");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
+  const key = useKeyNames();
   const risk = riskOf(asked.tool_name, asked.input);
   const question = asked.tool_name === "ask_user" || asked.tool_name === "AskUserQuestion";
   const limit = asked.tool_name === "health_policy";
@@ -51,19 +54,24 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
   const approve = () => (risk === "high" && mode !== "sure" ? setMode("sure") : send({ decision: "allow" }));
   useKeys(
     question
-      ? { n: () => send({ decision: "deny" }) }
+      ? { deny: () => send({ decision: "deny" }) }
       : {
-          y: () => (risk === "high" ? setMode("sure") : busy ? undefined : send({ decision: "allow" })),
-          n: () => (busy ? undefined : send({ decision: "deny" })),
-          m: () => setMode("deny"),
-          a: () => (risk === "high" || limit ? undefined : setMode("always")),
+          approve: () => (risk === "high" ? setMode("sure") : busy ? undefined : send({ decision: "allow" })),
+          deny: () => (busy ? undefined : send({ decision: "deny" })),
+          say: () => setMode("deny"),
+          always: () => (risk === "high" || limit ? undefined : setMode("always")),
           Escape: () => (mode === "ask" ? false : setMode("ask")),
         },
     active,
     "card",
   );
   const edge = risk === "high" ? "border-bad" : "border-warn";
+  const asks = mode === "ask" && !busy;
   return (
+    <Swipe
+      right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: "ok", run: approve } : undefined}
+      left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: () => send({ decision: "deny" }) } : undefined}
+    >
     <section aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
       <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
         <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
@@ -89,21 +97,23 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
         ) : mode === "sure" ? (
           <div className="flex flex-wrap items-center gap-2">
             <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
-            <Button onClick={() => setMode("ask")}>{t("cancel")}</Button>
-            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })}>{t("approval.sure.yes")}</Button>
+            <Button onClick={() => setMode("ask")} className="max-sm:h-12">{t("cancel")}</Button>
+            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })} className="max-sm:hidden">{t("approval.sure.yes")}</Button>
+            <div className="w-full sm:hidden"><Slide label={t("approval.slide")} disabled={busy} onDone={() => send({ decision: "allow" })} /></div>
           </div>
         ) : (
           <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
-            <Button tone={risk === "high" ? "danger" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? "y" : undefined} className="max-sm:order-2 max-sm:h-12">{limit ? t("approval.continue") : t("approval.approve")}</Button>
+            <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
             {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
-            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? "a" : undefined} className="max-sm:order-4 max-sm:h-12">{t("approval.always")}</Button>}
+            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:h-12">{t("approval.always")}</Button>}
             <span className="flex-1 max-sm:hidden" />
-            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? "n" : undefined} className="max-sm:order-1 max-sm:h-12">{t("approval.deny")}</Button>
-            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? "m" : undefined} className="max-sm:order-3 max-sm:h-12">{t("approval.denyWhy")}</Button>
+            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:h-12">{t("approval.deny")}</Button>
+            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:h-12">{t("approval.denyWhy")}</Button>
           </div>
         )}
       </footer>
     </section>
+    </Swipe>
   );
 }
 

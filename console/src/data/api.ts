@@ -6,6 +6,7 @@ export type Approval = http.Approval;
 export type Snapshot = http.Snapshot;
 export type LogEvent = http.Event;
 export type Health = http.HealthSnapshot;
+export type Engine = http.EngineRow;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -83,6 +84,23 @@ export interface Rule {
   readonly created_at: string;
 }
 
+/** What hooks are told of, and of that what one that names nothing is. */
+export const hookKinds = ["needs_approval", "completed", "failed", "expired", "cancelled", "paused"] as const;
+export type HookKind = (typeof hookKinds)[number];
+export const usualKinds: readonly HookKind[] = ["needs_approval", "completed", "failed", "expired"];
+
+export interface Hook {
+  readonly name: string;
+  readonly url?: string;
+  readonly command?: boolean; // of the server instead
+  readonly on: readonly string[];
+  readonly kind?: string;
+  readonly user_id?: string;
+  readonly waiting: number;
+  readonly removable: boolean;
+  readonly secret?: string; // only when it is made
+}
+
 export interface About {
   readonly version: string;
   readonly engine: string;
@@ -113,6 +131,11 @@ export const api = {
   rules: () => ask<{ readonly rules: readonly Rule[] }>("GET", "/rules", { limit: 1000 }),
   revoke: (id: string) => ask<undefined>("DELETE", `/rules/${encodeURIComponent(id)}`),
   tryPolicy: (q: { readonly tool: string; readonly input?: unknown; readonly mode?: string; readonly directory?: string }) => ask<Verdict>("POST", "/policy/test", {}, q),
+  hooks: () => ask<{ readonly webhooks: readonly Hook[] }>("GET", "/webhooks"),
+  addHook: (h: { readonly name: string; readonly url: string; readonly on: string; readonly kind?: string }) => ask<Hook>("POST", "/webhooks", {}, h),
+  removeHook: (name: string) => ask<undefined>("DELETE", `/webhooks/${encodeURIComponent(name)}`),
+  tryHook: (name: string) => ask<{ readonly delivered: boolean; readonly problem?: string; readonly elapsed_ms: number }>("POST", `/webhooks/${encodeURIComponent(name)}/test`),
+  engines: () => ask<http.EngineList>("GET", "/engines"),
   metrics: async () => {
     const r = await fetch("/metrics", { credentials: "same-origin" });
     if (!r.ok) throw new HarnessError(r.status === 403 ? "forbidden" : "internal", `HTTP ${r.status}`);

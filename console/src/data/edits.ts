@@ -105,3 +105,27 @@ export function countOf(lines: readonly DiffLine[]): { readonly plus: number; re
   for (const l of lines) if (l.kind === "+") plus++; else if (l.kind === "-") minus++;
   return { plus, minus };
 }
+
+/** Two lines that stand side by side; what stays is on both sides. */
+export interface Pair {
+  readonly from: DiffLine | undefined;
+  readonly to: DiffLine | undefined;
+}
+
+/** Lines side by side: what goes stands beside what comes in its place. */
+export function pairsOf(lines: readonly DiffLine[]): readonly Pair[] {
+  const out: Pair[] = [];
+  let gone: DiffLine[] = [], come: DiffLine[] = [];
+  const flush = () => {
+    for (let i = 0; i < Math.max(gone.length, come.length); i++) out.push({ from: gone[i], to: come[i] });
+    gone = [];
+    come = [];
+  };
+  for (const l of lines) {
+    if (l.kind === "-") gone.push(l);
+    else if (l.kind === "+") come.push(l);
+    else (flush(), out.push({ from: l, to: l }));
+  }
+  flush();
+  return out;
+}

@@ -1,7 +1,12 @@
 import { useEffect, useRef } from "react";
 
-/** What a key does. Returning false hands it on to whoever asked before. */
-export type KeyMap = Readonly<Record<string, (e: KeyboardEvent) => void | false>>;
+import { type Action, isAction, keyOf } from "./bindings";
+
+type Fixed = "Enter" | "Escape" | "ArrowDown" | "ArrowUp" | "Home" | "End" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8";
+type Act = (e: KeyboardEvent) => void | false;
+
+/** What keys do, by action or by a key that stays what it is. Returning false hands it on to whoever asked before. */
+export type KeyMap = { readonly [K in Action | Fixed]?: Act };
 
 type Level = "app" | "screen" | "card";
 const levels: readonly Level[] = ["app", "screen", "card"];
@@ -27,30 +32,34 @@ function writing(e: Event): boolean {
   return at !== null && (at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) && !(at instanceof HTMLInputElement && /^(checkbox|radio|button|range)$/.test(at.type));
 }
 
-/** Single keys never act while somebody writes or a dialog is open; Mod-keys do. */
+const bound = (name: string) => (isAction(name) ? keyOf(name) : name);
+
+/** Runs what a key stands for; the last who asked first. */
+function run(wanted: string, e: KeyboardEvent): boolean {
+  for (let i = stack.length - 1; i >= 0; i--) {
+    for (const [name, act] of Object.entries(stack[i]!.ref.current) as [string, Act][]) {
+      if (bound(name) !== wanted || act(e) === false) continue;
+      e.preventDefault();
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Single keys never act while somebody writes or a dialog is open; those with Ctrl or Command do. */
 export function startKeys(): void {
   addEventListener("keydown", (e) => {
-    if (e.defaultPrevented || e.isComposing) return;
+    if (e.defaultPrevented || e.isComposing || e.altKey) return;
     const mod = e.ctrlKey || e.metaKey;
-    if (e.altKey || (mod && e.key.toLowerCase() !== "k")) return;
     if (!mod && e.key !== "Escape" && writing(e)) return;
-    const inDialog = document.querySelector("dialog[open]") !== null;
-    if (inDialog && !mod) return;
-    const name = mod ? `mod+${e.key.toLowerCase()}` : e.key.length === 1 ? e.key : e.key;
+    if (!mod && document.querySelector("dialog[open]") !== null) return;
+    const name = mod ? `mod+${e.key.toLowerCase()}` : e.key;
     const full = prefix === "" ? name : `${prefix} ${name}`;
     prefix = "";
     clearTimeout(forget);
-    for (const wanted of full === name ? [name] : [full, name]) {
-      for (let i = stack.length - 1; i >= 0; i--) {
-        const act = stack[i]!.ref.current[wanted];
-        if (act === undefined || act(e) === false) continue;
-        e.preventDefault();
-        return;
-      }
-    }
-    if (stack.some((s) => Object.keys(s.ref.current).some((k) => k.startsWith(name + " ")))) {
-      prefix = name;
-      forget = setTimeout(() => (prefix = ""), 1200);
-    }
+    if (run(full, e) || (full !== name && run(name, e))) return;
+    if (!stack.some((s) => Object.keys(s.ref.current).some((k) => bound(k).startsWith(name + " ")))) return;
+    prefix = name;
+    forget = setTimeout(() => (prefix = ""), 1200);
   });
 }

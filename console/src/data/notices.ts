@@ -2,7 +2,7 @@ import { t } from "../i18n";
 import { approvals } from "./approvals";
 import { onRow, type Row } from "./lobby";
 import { plain } from "./plain";
-import { prefs } from "./prefs";
+import { isQuiet, prefs } from "./prefs";
 import { createStore } from "./store";
 
 /** What a screen reader is told: beginnings and ends, never tokens. */
@@ -10,6 +10,26 @@ export const spoken = createStore("");
 
 export function announce(text: string): void {
   spoken.set(text);
+}
+
+/** What happened within this time is told together. */
+const together = 400;
+const news = new Map<string, { readonly row: Row; readonly text: string }>();
+
+/** Keeps something to tell until it is clear whether there is more. In quiet hours nobody is told; the title still counts. */
+function tell(row: Row, text: string): void {
+  const { notify, quiet } = prefs.get();
+  if (!(document.hidden || !document.hasFocus()) || !notify || isQuiet(quiet, new Date())) return;
+  if (news.size === 0) setTimeout(flush, together);
+  news.set(row.session_id, { row, text });
+}
+
+function flush(): void {
+  const all = [...news.values()];
+  news.clear();
+  const one = all[0]!;
+  if (all.length === 1) show(titleOf(one.row), one.text, one.row.session_id);
+  else show(t("notice.several", { n: all.length }), all.map((n) => `${titleOf(n.row)}: ${n.text}`).join("\n"));
 }
 
 /** Tells a person who looks elsewhere: the title counts what waits, and the browser may say it. */
@@ -24,7 +44,7 @@ export function startNotices(): void {
     const text = worth(row, before);
     if (text === undefined) return;
     announce(`${titleOf(row)}: ${text}`);
-    if (document.hidden && prefs.get().notify) show(titleOf(row), text, row.session_id);
+    tell(row, text);
   });
 }
 

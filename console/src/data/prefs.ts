@@ -1,6 +1,13 @@
 import { browserLang, type Lang, speak } from "../i18n";
 import { createStore, useSelect } from "./store";
 
+/** When nothing is to be heard, as clocks show it; over midnight if it ends before it begins. */
+export interface Quiet {
+  readonly on: boolean;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** What somebody likes, in this browser. */
 export interface Prefs {
   readonly theme: "system" | "light" | "dark";
@@ -9,11 +16,14 @@ export interface Prefs {
   readonly notify: boolean;
   readonly sound: boolean;
   readonly side: boolean;
+  readonly split: boolean; // differences side by side
+  readonly quiet: Quiet;
+  readonly keys: Readonly<Record<string, string>>; // of actions that have another than the usual one
   readonly closed: readonly string[]; // groups of the list
 }
 
 const kept = "harness.console";
-const usual: Prefs = { theme: "system", lang: browserLang(), debug: false, notify: false, sound: false, side: true, closed: ["done"] };
+const usual: Prefs = { theme: "system", lang: browserLang(), debug: false, notify: false, sound: false, side: true, split: false, quiet: { on: false, from: "22:00", to: "07:00" }, keys: {}, closed: ["done"] };
 
 function read(): Prefs {
   try {
@@ -31,6 +41,13 @@ export function setPrefs(change: Partial<Prefs>): void {
 
 export function usePref<K extends keyof Prefs>(name: K): Prefs[K] {
   return useSelect(prefs, (p) => p[name]);
+}
+
+/** Whether it is to be quiet at a time. */
+export function isQuiet(q: Quiet, at: Date): boolean {
+  const now = at.toTimeString().slice(0, 5);
+  if (!q.on || q.from === q.to) return false;
+  return q.from < q.to ? now >= q.from && now < q.to : now >= q.from || now < q.to;
 }
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");

@@ -1,10 +1,12 @@
 import { useSyncExternalStore } from "react";
 
 import { en } from "./en";
+import type { enMore } from "./en-more";
 
+/** A text that is there from the start; the others are with ./more. */
 export type Key = keyof typeof en;
 export type Text = string | { readonly one: string; readonly other: string };
-export type Catalogue = { readonly [K in Key]: Text };
+export type Catalogue = { readonly [K in Key | keyof typeof enMore]: Text };
 export type Lang = "en" | "de" | "en-XA";
 
 export const languages: readonly { readonly value: Lang; readonly label: string }[] = [
@@ -13,7 +15,8 @@ export const languages: readonly { readonly value: Lang; readonly label: string 
 ];
 
 let current: Lang = "en";
-let catalogue: Catalogue = en;
+let english: Partial<Catalogue> = en;
+let catalogue: Partial<Catalogue> = en;
 const listeners = new Set<() => void>();
 
 /** The language as browsers write it. */
@@ -24,11 +27,18 @@ export function lang(): string {
 /** Fetches a language and shows it. The last wish counts. */
 export async function speak(wanted: Lang): Promise<void> {
   current = wanted;
-  const loaded: Catalogue = wanted === "de" ? (await import("./de")).de : wanted === "en-XA" ? pseudo(en) : en;
+  const loaded: Partial<Catalogue> = wanted === "de" ? (await import("./de")).de : wanted === "en-XA" ? pseudo(english) : english;
   if (current !== wanted) return;
   catalogue = loaded;
   document.documentElement.lang = lang();
   for (const l of listeners) l();
+}
+
+/** More English texts; the other languages come whole. */
+export function extend(more: Partial<Catalogue>): void {
+  english = { ...english, ...more };
+  if (current === "en") catalogue = english;
+  if (current === "en-XA") catalogue = pseudo(english);
 }
 
 /** Renders again when the language is another. */
@@ -42,7 +52,11 @@ export function browserLang(): Lang {
 
 /** A text of the console, with what belongs between its braces. `n` chooses its number. */
 export function t(key: Key, values: Readonly<Record<string, string | number>> = {}): string {
-  const text = catalogue[key];
+  return translate(key, values);
+}
+
+export function translate(key: keyof Catalogue, values: Readonly<Record<string, string | number>>): string {
+  const text = catalogue[key] ?? english[key] ?? key;
   const form = typeof text === "string" ? text : new Intl.PluralRules(lang()).select(Number(values["n"])) === "one" ? text.one : text.other;
   return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const v = values[name];
@@ -53,12 +67,12 @@ export function t(key: Key, values: Readonly<Record<string, string | number>> = 
 const accents: Readonly<Record<string, string>> = { a: "á", e: "é", i: "í", o: "ó", u: "ú", A: "Á", E: "É", I: "Í", O: "Ó", U: "Ú", n: "ñ", c: "ç", y: "ý" };
 
 /** Longer and with accents, so that what is not translated, or has no room, can be seen. */
-function pseudo(of: Catalogue): Catalogue {
+function pseudo(of: Partial<Catalogue>): Partial<Catalogue> {
   const change = (s: string) => {
     const long = s.replace(/\{\w+\}|[a-zA-Z]/g, (c) => (c.length > 1 ? c : (accents[c] ?? c)));
     return `[${long}${"~".repeat(Math.ceil(s.length * 0.3))}]`;
   };
   return Object.fromEntries(
     Object.entries(of).map(([k, v]) => [k, typeof v === "string" ? change(v) : { one: change(v.one), other: change(v.other) }]),
-  ) as unknown as Catalogue;
+  ) as unknown as Partial<Catalogue>;
 }

@@ -9,9 +9,10 @@ import { useSelect, useStore } from "../data/store";
 import { t, useLang } from "../i18n";
 import { SessionsScreen } from "../screens/sessions/screen";
 import { SessionScreen } from "../screens/session/screen";
-import { Banner, Empty } from "../ui/surface";
+import { Banner } from "../ui/surface";
 import { Button } from "../ui/controls";
 import { Nav } from "./nav";
+import { NotFound } from "./not-found";
 import { openHelp, openNew, openPalette, sheet } from "./open";
 import { Toasts } from "./toasts";
 
@@ -27,14 +28,14 @@ export function App(): ReactNode {
   const lang = useLang();
   const [path, go] = useLocation();
   useKeys({
-    "g s": () => go("/"),
-    "g i": () => go("/inbox"),
-    "g c": () => go("/cockpit"),
-    "g ,": () => go("/settings"),
-    "mod+k": () => openPalette(),
-    n: () => openNew(),
-    "?": () => openHelp(),
-    t: () => setPrefs({ theme: isDark() ? "light" : "dark" }),
+    sessions: () => go("/"),
+    inbox: () => go("/inbox"),
+    cockpit: () => go("/cockpit"),
+    settings: () => go("/settings"),
+    palette: () => openPalette(),
+    new: () => openNew(),
+    help: () => openHelp(),
+    theme: () => setPrefs({ theme: isDark() ? "light" : "dark" }),
   }, true, "app");
   useEffect(() => {
     document.title = document.title.replace(/^((?:\(\d+\) )?).*$/, `$1Harness`);
@@ -53,7 +54,7 @@ export function App(): ReactNode {
             <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
             <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
             <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
-            <Route><Empty title={t("nowhere")} /></Route>
+            <Route><NotFound /></Route>
           </Switch>
         </Suspense>
       </main>

@@ -1,42 +1,44 @@
 import type { ReactNode } from "react";
+import { Link } from "wouter";
 
-import { type Key, t } from "../i18n";
+import { type Action, actions, fixed, type Scope, useKeyNames } from "../data/bindings";
+import { t } from "../i18n/more";
 import { Kbd } from "../ui/controls";
 import { Dialog } from "../ui/surface";
 import { closeSheet } from "./open";
 
-/** Every key there is, by where it works. */
-export const keymap: readonly { readonly scope: Key; readonly keys: readonly (readonly [string, Key])[] }[] = [
-  {
-    scope: "keys.everywhere",
-    keys: [["Ctrl K", "keys.palette"], ["g s", "keys.sessions"], ["g i", "keys.inbox"], ["g c", "keys.cockpit"], ["g ,", "keys.settings"], ["n", "keys.new"], ["t", "keys.theme"], ["?", "keys.help"]],
-  },
-  { scope: "keys.lists", keys: [["/", "keys.search"], ["j  k", "keys.move"], ["Enter", "keys.open"]] },
-  { scope: "keys.approvals", keys: [["y", "keys.approve"], ["a", "keys.always"], ["n", "keys.deny"], ["m", "keys.say"]] },
-  {
-    scope: "keys.session",
-    keys: [["1 … 6", "keys.tabs"], ["i", "keys.write"], ["Enter", "keys.send"], ["Shift Enter", "keys.queue"], ["Alt Enter", "keys.newline"], ["Esc Esc", "keys.stop"], ["p", "keys.pause"], ["[  ]", "keys.turns"], [",  .", "keys.events"], ["b", "keys.branch"], ["d", "keys.debug"]],
-  },
-];
+export const scopes: readonly Scope[] = ["everywhere", "approvals", "lists", "session"];
 
+/** A key, one sign for each stroke of it. */
+export function KeyName({ text }: { readonly text: string }): ReactNode {
+  return <span className="flex gap-1">{text.split(" ").map((one, i) => <Kbd key={i} always>{one}</Kbd>)}</span>;
+}
+
+/** Every key there is, by where it works. */
 export default function HelpSheet(): ReactNode {
+  const key = useKeyNames();
   return (
-    <Dialog title={t("help.title")} open onClose={closeSheet} wide>
-      <div className="grid gap-x-10 gap-y-6 sm:grid-cols-2">
-        {keymap.map((g) => (
-          <section key={g.scope}>
-            <h3 className="mb-2 text-2xs font-semibold tracking-wider text-faint uppercase">{t(g.scope)}</h3>
+    <Dialog title={t("help.title")} open onClose={closeSheet} size="lg" footer={<Link href="/settings/keys" onClick={closeSheet} className="me-auto text-sm text-mark hover:underline">{t("keys.change")}</Link>}>
+      <div className="gap-x-10 sm:columns-2">
+        {scopes.map((s) => (
+          <section key={s} className="mb-6 break-inside-avoid">
+            <h3 className="mb-2 text-2xs font-semibold tracking-wider text-faint uppercase">{t(`keys.${s}`)}</h3>
             <dl className="space-y-1.5">
-              {g.keys.map(([k, what]) => (
-                <div key={k} className="flex items-center justify-between gap-4 text-sm">
-                  <dt className="text-quiet">{t(what)}</dt>
-                  <dd className="flex gap-1">{k.split(/\s+/).map((one) => <Kbd key={one}>{one}</Kbd>)}</dd>
-                </div>
-              ))}
+              {(Object.keys(actions) as Action[]).filter((a) => actions[a].scope === s).map((a) => <Line key={a} what={t(actions[a].what)} text={key(a)} />)}
+              {fixed.filter((f) => f.scope === s).map((f) => <Line key={f.what} what={t(f.what)} text={f.key} />)}
             </dl>
           </section>
         ))}
       </div>
     </Dialog>
+  );
+}
+
+function Line({ what, text }: { readonly what: string; readonly text: string | undefined }): ReactNode {
+  return (
+    <div className="flex items-center justify-between gap-4 text-sm">
+      <dt className="text-quiet">{what}</dt>
+      <dd>{text === undefined ? <span className="text-xs text-faint">{t("keys.none")}</span> : <KeyName text={text} />}</dd>
+    </div>
   );
 }

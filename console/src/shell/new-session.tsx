@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 
 import { type About, api, messageOf } from "../data/api";
-import { t } from "../i18n";
+import { t } from "../i18n/more";
 import { Button, Choice, Field, inputClass } from "../ui/controls";
 import { Dialog } from "../ui/surface";
 import { closeSheet } from "./open";
@@ -47,12 +47,12 @@ export default function NewSessionDialog(): ReactNode {
     <Dialog
       title={t("new.title")}
       open
+      size="md"
       onClose={close}
       footer={
         <>
-          <span className="min-w-0 flex-1 truncate text-xs text-faint">{about === undefined ? "" : `${about.engine} · ${facts}`}</span>
           <Button onClick={close}>{t("cancel")}</Button>
-          <Button tone="primary" disabled={busy} onClick={() => void submit()} hotkey="⏎">{t("new.start")}</Button>
+          <Button tone="primary" disabled={busy} onClick={() => void submit()} hotkey="Enter">{t("new.start")}</Button>
         </>
       }
     >
@@ -95,10 +95,9 @@ export default function NewSessionDialog(): ReactNode {
           />
           <p className="mt-1 text-xs text-faint">{mode === "normal" ? t("mode.normal.what") : mode === "accept_edits" ? t("mode.accept_edits.what") : t("mode.full_auto.what")}</p>
         </div>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label={t("new.name")}><input className={inputClass} value={title} maxLength={200} placeholder={t("new.name.auto")} onChange={(e) => setTitle(e.target.value)} /></Field>
-          <Field label={t("new.directory")}><input className={inputClass} value={directory} placeholder={about?.directory ?? ""} onChange={(e) => setDirectory(e.target.value)} /></Field>
-        </div>
+        <Field label={t("new.name")}><input className={inputClass} value={title} maxLength={200} placeholder={t("new.name.auto")} onChange={(e) => setTitle(e.target.value)} /></Field>
+        <Field label={t("new.directory")} hint={about === undefined ? " " : <span data-user className="[overflow-wrap:anywhere]">{t("new.directory.usual", { dir: about.directory })}</span>}><input className={inputClass + " font-mono"} value={directory} onChange={(e) => setDirectory(e.target.value)} /></Field>
+        <p data-user className="min-h-9 text-xs text-faint">{about === undefined ? "" : t("new.with", { engine: about.engine, facts: facts ?? "" })}</p>
         {error !== "" && <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">{error}</p>}
       </form>
     </Dialog>

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 
+import type { Action } from "../data/bindings";
 import { createStore } from "../data/store";
 
 /** What stands above the screen; each is fetched when it is first wanted. */
@@ -14,6 +15,7 @@ export interface Entry {
   readonly id: string;
   readonly label: string;
   readonly hint?: string;
+  readonly action?: Action; // its key is the hint
   readonly icon?: ReactNode;
   readonly run: () => void;
 }

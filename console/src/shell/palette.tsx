@@ -1,11 +1,14 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 
+import { useKeyNames } from "../data/bindings";
 import { lobby } from "../data/lobby";
 import { titleOf } from "../data/notices";
 import { isDark, prefs, setPrefs } from "../data/prefs";
 import { useStore } from "../data/store";
-import { languages, t } from "../i18n";
+import { languages } from "../i18n";
+import { t } from "../i18n/more";
+import { Kbd } from "../ui/controls";
 import * as I from "../ui/icons";
 import { StatusGlyph, statusText } from "../ui/status";
 import { closeSheet, type Entry, extra, openHelp, openNew } from "./open";
@@ -16,6 +19,7 @@ export default function Palette(): ReactNode {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const entries = useEntries();
+  const key = useKeyNames();
   const found = useMemo(() => rank(entries, text), [entries, text]);
   useEffect(() => ref.current?.showModal(), []);
   const close = closeSheet;
@@ -25,7 +29,7 @@ export default function Palette(): ReactNode {
     e.run();
   };
   const move = (n: number) => setAt((i) => (found.length === 0 ? 0 : (i + n + found.length) % found.length));
-  useEffect(() => document.getElementById(`palette-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => void document.getElementById(`palette-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
   return (
     <dialog ref={ref} aria-label={t("palette.title")} onClose={close} onClick={(e) => e.target === ref.current && close()} className="mx-auto mt-[12vh] w-full max-w-xl overflow-hidden rounded-2xl border border-line bg-panel p-0 shadow-float max-sm:mt-2">
       <div className="flex items-center gap-2.5 border-b border-line px-4">
@@ -55,13 +59,18 @@ export default function Palette(): ReactNode {
           <li key={e.id} id={`palette-${i}`} role="option" aria-selected={i === at} onMouseMove={() => setAt(i)} onClick={() => run(e)} className={`flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-3 text-sm ${i === at ? "bg-mark-soft text-ink" : "text-quiet"}`}>
             <span className="grid size-4 place-items-center">{e.icon}</span>
             <span className="min-w-0 flex-1 truncate">{e.label}</span>
-            {e.hint !== undefined && <span className="truncate text-xs text-faint">{e.hint}</span>}
+            <Hint text={e.hint ?? (e.action === undefined ? undefined : key(e.action))} keys={e.hint === undefined || e.action !== undefined} />
           </li>
         ))}
         {found.length === 0 && <li role="option" aria-selected="false" className="px-3 py-6 text-center text-sm text-faint">{t("palette.nothing")}</li>}
       </ul>
     </dialog>
   );
+}
+
+function Hint({ text, keys }: { readonly text: string | undefined; readonly keys: boolean }): ReactNode {
+  if (text === undefined) return null;
+  return keys ? <span className="flex gap-1">{text.split(" ").map((k, i) => <Kbd key={i}>{k}</Kbd>)}</span> : <span className="truncate text-xs text-faint">{text}</span>;
 }
 
 function useEntries(): readonly Entry[] {
@@ -71,15 +80,15 @@ function useEntries(): readonly Entry[] {
   return useMemo(() => {
     const list: Entry[] = [
       ...more,
-      { id: "new", label: t("new.title"), hint: "n", icon: <I.Plus />, run: openNew },
-      { id: "sessions", label: t("nav.sessions"), hint: "g s", icon: <I.Sessions />, run: () => go("/") },
-      { id: "inbox", label: t("nav.inbox"), hint: "g i", icon: <I.Inbox />, run: () => go("/inbox") },
-      { id: "cockpit", label: t("nav.cockpit"), hint: "g c", icon: <I.Gauge />, run: () => go("/cockpit") },
-      ...(["policy", "budgets", "engines", "tokens", "notifications", "appearance", "about"] as const).map((s) => ({ id: `set-${s}`, label: `${t("nav.settings")}: ${t(`settings.${s}`)}`, icon: <I.Gear />, run: () => go(`/settings/${s}`) })),
-      { id: "theme", label: t("theme.change"), hint: "t", icon: isDark() ? <I.Sun /> : <I.Moon />, run: () => setPrefs({ theme: isDark() ? "light" : "dark" }) },
-      { id: "debug", label: prefs.get().debug ? t("debug.off") : t("debug.on"), hint: "d", icon: <I.Bug />, run: () => setPrefs({ debug: !prefs.get().debug }) },
+      { id: "new", label: t("new.title"), action: "new", icon: <I.Plus />, run: openNew },
+      { id: "sessions", label: t("nav.sessions"), action: "sessions", icon: <I.Sessions />, run: () => go("/") },
+      { id: "inbox", label: t("nav.inbox"), action: "inbox", icon: <I.Inbox />, run: () => go("/inbox") },
+      { id: "cockpit", label: t("nav.cockpit"), action: "cockpit", icon: <I.Gauge />, run: () => go("/cockpit") },
+      ...(["policy", "budgets", "engines", "tokens", "notifications", "appearance", "keys", "about"] as const).map((s) => ({ id: `set-${s}`, label: `${t("nav.settings")}: ${t(`settings.${s}`)}`, icon: <I.Gear />, run: () => go(`/settings/${s}`) })),
+      { id: "theme", label: t("theme.change"), action: "theme", icon: isDark() ? <I.Sun /> : <I.Moon />, run: () => setPrefs({ theme: isDark() ? "light" : "dark" }) },
+      { id: "debug", label: prefs.get().debug ? t("debug.off") : t("debug.on"), action: "debug", icon: <I.Bug />, run: () => setPrefs({ debug: !prefs.get().debug }) },
       ...languages.map((l) => ({ id: `lang-${l.value}`, label: l.label, icon: <I.Globe />, run: () => setPrefs({ lang: l.value }) })),
-      { id: "help", label: t("help.title"), hint: "?", icon: <I.Keys />, run: openHelp },
+      { id: "help", label: t("help.title"), action: "help", icon: <I.Keys />, run: openHelp },
     ];
     const newest = [...rows.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
     for (const r of newest.slice(0, 300)) {

@@ -35,10 +35,10 @@ export function IconButton({ label, className = "", children, type = "button", .
   );
 }
 
-/** A key, as it stands on a keyboard. */
-export function Kbd({ children, plain = false }: { readonly children: ReactNode; readonly plain?: boolean }): ReactNode {
+/** A key, as it stands on a keyboard; on a phone, which has none, only where it is asked for. */
+export function Kbd({ children, plain = false, always = false }: { readonly children: ReactNode; readonly plain?: boolean; readonly always?: boolean }): ReactNode {
   return (
-    <kbd className={`hidden items-center rounded-[5px] border px-1 font-mono text-2xs leading-4 sm:inline-flex ${plain ? "border-current" : "border-edge bg-sunken text-quiet"}`}>{children}</kbd>
+    <kbd className={`items-center rounded-[5px] border px-1 font-mono text-2xs leading-4 ${always ? "inline-flex" : "hidden sm:inline-flex"} ${plain ? "border-current" : "border-edge bg-sunken text-quiet"}`}>{children}</kbd>
   );
 }
 

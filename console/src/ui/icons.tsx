@@ -57,5 +57,6 @@ export const Download = icon("M8 2.5v7.5", "M4.5 7 8 10.5 11.5 7", "M3 13.5h10")
 export const Thought = icon("M8 2.5c-3.3 0-5.5 1.8-5.5 4.2 0 1.5 1 2.8 2.5 3.5v2.3l2.3-1.6H8c3.3 0 5.5-1.8 5.5-4.2S11.3 2.5 8 2.5");
 export const Board = icon("M2.5 3h3v10h-3zM6.7 3h3v6.5h-3zM10.9 3h3v8h-3z");
 export const Bell = icon("M4 11V7a4 4 0 0 1 8 0v4l1 1.5H3z", "M6.8 14h2.4");
-export const More = icon("M3.5 8h.1M8 8h.1M12.5 8h.1");
+export const More = icon("M3 7.6v.8M8 7.6v.8M13 7.6v.8M2.6 8h.8M7.6 8h.8M12.6 8h.8");
 export const External = icon("M6 3H3v10h10v-3", "M9 3h4v4M13 3 7.5 8.5");
+export const Side = icon("M2 3h12v10H2z", "M10 3v10");

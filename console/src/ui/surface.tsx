@@ -18,18 +18,20 @@ export function Panel({ title, aside, children, className = "" }: { readonly tit
   );
 }
 
-export function Empty({ icon, title, children }: { readonly icon?: ReactNode; readonly title: string; readonly children?: ReactNode }): ReactNode {
+export function Empty({ icon, title, page = false, children }: { readonly icon?: ReactNode; readonly title: string; readonly page?: boolean; readonly children?: ReactNode }): ReactNode {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center px-6 py-10 text-center">
       {icon !== undefined && <div className="mb-3 grid size-11 place-items-center rounded-xl border border-line bg-panel text-faint">{icon}</div>}
-      <p className="text-base font-medium">{title}</p>
+      {page ? <h1 className="text-base font-medium">{title}</h1> : <p className="text-base font-medium">{title}</p>}
       {children !== undefined && <div className="mt-1.5 text-sm text-quiet">{children}</div>}
     </div>
   );
 }
 
 /** A dialog that the browser owns: focus stays in it, Escape ends it. */
-export function Dialog({ title, open, onClose, children, wide = false, footer }: { readonly title: string; readonly open: boolean; readonly onClose: () => void; readonly children: ReactNode; readonly wide?: boolean; readonly footer?: ReactNode }): ReactNode {
+const widths = { sm: "max-w-lg", md: "max-w-xl", lg: "max-w-3xl" };
+
+export function Dialog({ title, open, onClose, children, size = "sm", footer }: { readonly title: string; readonly open: boolean; readonly onClose: () => void; readonly children: ReactNode; readonly size?: "sm" | "md" | "lg"; readonly footer?: ReactNode }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const d = ref.current;
@@ -45,7 +47,7 @@ export function Dialog({ title, open, onClose, children, wide = false, footer }:
       onClose={onClose}
       onCancel={(e) => (e.preventDefault(), onClose())}
       onClick={(e) => e.target === ref.current && onClose()}
-      className={`m-auto max-h-[85dvh] w-full overflow-hidden rounded-2xl border border-line bg-panel p-0 shadow-float max-sm:mb-0 max-sm:max-w-none max-sm:rounded-b-none sm:mt-[10vh] ${wide ? "max-w-3xl" : "max-w-lg"}`}
+      className={`m-auto max-h-[85dvh] w-full overflow-hidden rounded-2xl border border-line bg-panel p-0 shadow-float max-sm:mb-0 max-sm:max-w-none max-sm:rounded-b-none sm:mt-[10vh] ${widths[size]}`}
     >
       <div className="flex max-h-[85dvh] flex-col">
         <header className="flex items-center justify-between border-b border-line py-2.5 ps-5 pe-3">

@@ -10,7 +10,7 @@ import { titleOf } from "../../data/notices";
 import { useRow } from "../../data/lobby";
 import { subjectOf } from "../../data/risk";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Output } from "../../ui/ansi";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";

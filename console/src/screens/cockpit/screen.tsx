@@ -5,7 +5,7 @@ import { api, messageOf } from "../../data/api";
 import { groupOf, lobby, scores } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { useStore } from "../../data/store";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import * as I from "../../ui/icons";
 import { Score, StatusGlyph } from "../../ui/status";
 import { Empty, Panel, Sparkline } from "../../ui/surface";
@@ -39,7 +39,7 @@ export default function CockpitScreen(): ReactNode {
   const peak = Math.max(1, ...rates);
   return (
     <>
-      <header className="flex items-center gap-2 border-b border-line bg-panel px-4 py-3 sm:px-6 sm:h-[53px]"><h1 className="text-lg font-semibold tracking-tight">{t("nav.cockpit")}</h1></header>
+      <header className="flex h-[53px] items-center gap-2 border-b border-line bg-panel px-4 sm:px-6"><h1 className="text-lg font-semibold tracking-tight">{t("nav.cockpit")}</h1></header>
       <div className="min-h-0 flex-1 overflow-y-auto p-4 sm:px-6" tabIndex={0} role="region" aria-label={t("nav.cockpit")}>
         <div className="mx-auto max-w-6xl space-y-4">
           <dl className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">

@@ -4,13 +4,14 @@ import { Link, useLocation, useSearch } from "wouter";
 import { type Answer, answer, ApprovalCard } from "../../approval/card";
 import { type Approval, messageOf } from "../../data/api";
 import { approvals } from "../../data/approvals";
+import { useKeyNames } from "../../data/bindings";
 import { useKeys } from "../../data/keys";
 import { lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { riskOf, subjectOf } from "../../data/risk";
 import { useStore } from "../../data/store";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Choice } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Chip, Score, StatusGlyph } from "../../ui/status";
@@ -31,6 +32,7 @@ export default function InboxScreen(): ReactNode {
   const [shown, setShown] = useState<readonly Shown[]>([]);
   const [at, setAt] = useState<string>();
   const [batch, setBatch] = useState(false);
+  const key = useKeyNames();
   const cards = useRef<HTMLDivElement>(null);
 
   // Answered ones keep their place for a while; new ones wait until somebody wants them, unless nothing is shown.
@@ -66,8 +68,8 @@ export default function InboxScreen(): ReactNode {
     cards.current?.querySelector(`[data-approval="${CSS.escape(next.request_id)}"]`)?.scrollIntoView({ block: "nearest" });
   };
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+    down: () => move(1),
+    up: () => move(-1),
     Enter: (e) => (active === undefined || (e.target as HTMLElement).closest("a, button, input") !== null ? false : go(`/s/${encodeURIComponent(active.session_id)}`)),
   });
   const safe = open.filter((a) => riskOf(a.tool_name, a.input) === "low");
@@ -75,7 +77,7 @@ export default function InboxScreen(): ReactNode {
 
   return (
     <>
-      <header className="flex flex-wrap items-center gap-2 border-b border-line bg-panel px-4 py-2.5 sm:px-6">
+      <header className="flex min-h-[53px] flex-wrap items-center gap-2 border-b border-line bg-panel px-4 py-2 sm:px-6">
         <h1 className="text-lg font-semibold tracking-tight">{t("nav.inbox")}</h1>
         {open.length > 0 && <Chip tone="warn">{t("nav.waiting", { n: open.length + fresh.length })}</Chip>}
         <span className="flex-1" />
@@ -85,6 +87,7 @@ export default function InboxScreen(): ReactNode {
       <div ref={cards} className="min-h-0 flex-1 overflow-y-auto px-3 py-4 sm:px-6" tabIndex={0} role="region" aria-label={t("nav.inbox")}>
         <div className="mx-auto max-w-3xl space-y-3">
           {fresh.length > 0 && open.length > 0 && <button type="button" onClick={take} className="rise mx-auto block rounded-full border border-edge bg-raised px-3.5 py-1 text-xs font-medium shadow-float">{t("inbox.new", { n: fresh.length })}</button>}
+          {open.length > 0 && <p className="hidden text-center text-xs text-faint pointer-coarse:block">{t("inbox.swipe")}</p>}
           {visible.map((a) => {
             const row = rows.get(a.session_id);
             if (a.answered !== undefined || !here.has(a.request_id)) return <Outcome key={a.request_id} asked={a} row={row} />;
@@ -120,7 +123,7 @@ export default function InboxScreen(): ReactNode {
           )}
         </div>
       </div>
-      <footer className="hidden items-center gap-4 border-t border-line bg-panel px-6 py-1.5 text-2xs text-faint sm:flex">{t("inbox.keys")}</footer>
+      <footer className="hidden items-center gap-4 border-t border-line bg-panel px-6 py-1.5 text-2xs text-faint sm:flex">{t("inbox.keys", { down: key("down") ?? "", up: key("up") ?? "", approve: key("approve") ?? "", always: key("always") ?? "", deny: key("deny") ?? "", say: key("say") ?? "" })}</footer>
       {batch && <Batch list={safe} rows={rows} onClose={() => setBatch(false)} onAnswered={answered} />}
     </>
   );

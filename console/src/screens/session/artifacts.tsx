@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 
 import { api, type Detail, messageOf } from "../../data/api";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Output } from "../../ui/ansi";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";

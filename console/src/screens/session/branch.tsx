@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 
 import { api, messageOf } from "../../data/api";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Field, inputClass } from "../../ui/controls";
 import { Dialog } from "../../ui/surface";
 import { useClient, useLive } from "./live";

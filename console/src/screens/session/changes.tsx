@@ -4,14 +4,17 @@ import { useSearch, useLocation } from "wouter";
 import { api, type LogEvent, messageOf } from "../../data/api";
 import { countOf, type DiffLine, type Edit, editsOf, linesOf } from "../../data/edits";
 import type { Fields } from "../../data/kinds";
+import { plain } from "../../data/plain";
+import { setPrefs, usePref } from "../../data/prefs";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Choice, inputClass } from "../../ui/controls";
 import { Counts, EditView } from "../../ui/diff";
 import * as I from "../../ui/icons";
 import { Chip } from "../../ui/status";
 import { Empty } from "../../ui/surface";
 import { Ago } from "../../ui/time";
+import { useWide } from "../../ui/wide";
 import { useClient, useLive, useStatus } from "./live";
 
 interface Made {
@@ -21,17 +24,27 @@ interface Made {
   readonly by: string | undefined;
 }
 
+interface Prompt { readonly seq: number; readonly text: string }
+
 interface Comment { readonly path: string; readonly line: number; readonly code: string; readonly text: string }
 
 /** The changes of files that calls made, by file; comments on lines go to the agent together. */
 export default function Changes({ id }: { readonly id: string }): ReactNode {
   const { row } = useLive();
-  const [made, setMade] = useState<readonly Made[]>();
+  const [read, setRead] = useState<{ readonly made: readonly Made[]; readonly prompts: readonly Prompt[] }>();
+  const made = read?.made;
   const [error, setError] = useState("");
   const [, go] = useLocation();
   const search = new URLSearchParams(useSearch());
-  const scope = search.get("of") === "turn" ? "turn" : "session";
-  const [file, setFile] = useState<string>();
+  const since = search.get("since") ?? "", file = search.get("file") ?? "";
+  const split = usePref("split"), wide = useWide();
+  const change = (name: string, value: string) => {
+    const next = new URLSearchParams(location.search);
+    if (value === "") next.delete(name);
+    else next.set(name, value);
+    go(`/s/${encodeURIComponent(id)}/changes${next.size > 0 ? `?${next}` : ""}`, { replace: true });
+  };
+  const setFile = (f: string) => change("file", f);
   const [comments, setComments] = useState<readonly Comment[]>([]);
   const [on, setOn] = useState<{ readonly path: string; readonly line: DiffLine }>();
   const client = useClient();
@@ -40,14 +53,14 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
   useEffect(() => {
     let here = true;
     const timer = setTimeout(() => {
-      changesOf(id).then((m) => here && (setMade(m), setError("")), (e: unknown) => here && setError(messageOf(e)));
+      changesOf(id).then((m) => here && (setRead(m), setError("")), (e: unknown) => here && setError(messageOf(e)));
     }, made === undefined ? 0 : 1000);
     return () => ((here = false), clearTimeout(timer));
   }, [id, seq]);
   const shown = useMemo(() => {
-    const last = made?.at(-1)?.call.turn_id;
-    return (made ?? []).filter((m) => m.outcome === "ok" && (scope === "session" || m.call.turn_id === last));
-  }, [made, scope]);
+    const from = since === "last" ? (read?.prompts.at(-1)?.seq ?? 0) : Number(since);
+    return (made ?? []).filter((m) => m.outcome === "ok" && !(m.call.seq < from));
+  }, [read, since]);
   const files = useMemo(() => {
     const all = new Map<string, { plus: number; minus: number; made: Made[] }>();
     for (const m of shown) {
@@ -69,14 +82,19 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
       (e: unknown) => toast(messageOf(e), "bad"),
     );
   };
-  const visible = file === undefined || !files.has(file) ? [...files] : [[file, files.get(file)!] as const];
+  const visible = !files.has(file) ? [...files] : [[file, files.get(file)!] as const];
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-3 border-b border-line bg-panel px-4 py-1.5">
-        <Choice label={t("changes.of")} value={scope} onChange={(v) => go(`/s/${encodeURIComponent(id)}/changes${v === "turn" ? "?of=turn" : ""}`, { replace: true })} options={[{ value: "session", label: t("changes.session") }, { value: "turn", label: t("changes.turn") }]} />
+        <select aria-label={t("changes.of")} value={since} onChange={(e) => change("since", e.target.value)} className="h-8 max-w-64 rounded-lg border border-edge bg-panel px-2 text-sm">
+          <option value="">{t("changes.session")}</option>
+          <option value="last">{t("changes.turn")}</option>
+          {(read?.prompts.length ?? 0) > 1 && <optgroup label={t("changes.since")}>{read!.prompts.map((p) => <option key={p.seq} value={String(p.seq)} data-user>#{p.seq} {p.text}</option>)}</optgroup>}
+        </select>
         <span className="text-sm text-quiet">{t("changes.files", { n: files.size })}</span>
         <Counts {...total} />
         <span className="flex-1" />
+        {wide && <Choice label={t("changes.form")} value={split ? "split" : "unified"} onChange={(v) => setPrefs({ split: v === "split" })} options={[{ value: "unified", label: t("changes.unified") }, { value: "split", label: t("changes.split") }]} />}
         {comments.length > 0 && <Button size="sm" tone="primary" onClick={sendComments}><I.Steer size={12} />{t("changes.send", { n: comments.length })}</Button>}
       </div>
       {error !== "" && <p role="alert" className="bg-bad-soft px-4 py-1.5 text-sm text-bad">{error}</p>}
@@ -85,7 +103,7 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
       ) : (
         <div className="flex min-h-0 flex-1">
           <nav aria-label={t("changes.list")} className="w-60 shrink-0 overflow-y-auto border-e border-line p-2 max-md:hidden">
-            <FileLink name={t("changes.all")} here={file === undefined} onClick={() => setFile(undefined)} counts={total} />
+            <FileLink name={t("changes.all")} here={!files.has(file)} onClick={() => setFile("")} counts={total} />
             {[...files].map(([path, f]) => <FileLink key={path} name={path} here={file === path} onClick={() => setFile(path)} counts={f} />)}
           </nav>
           <div className="min-w-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="group" aria-label={t("tab.changes")}>
@@ -98,7 +116,7 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
                       <Ago at={m.call.ts} />
                       {m.by !== undefined && <Chip>{m.by}</Chip>}
                     </p>
-                    <EditView edit={m.edit} limit={60} onLine={(line) => setOn({ path, line })} />
+                    <EditView edit={m.edit} limit={60} split={split && wide} onLine={(line) => setOn({ path, line })} />
                   </div>
                 ))}
                 {comments.filter((c) => c.path === path).map((c, i) => (
@@ -135,10 +153,10 @@ function FileLink({ name, here, counts, onClick }: { readonly name: string; read
 }
 
 /** Reads the calls that change files, and what became of them. */
-async function changesOf(id: string): Promise<readonly Made[]> {
+async function changesOf(id: string): Promise<{ readonly made: readonly Made[]; readonly prompts: readonly Prompt[] }> {
   const events: LogEvent[] = [];
   for (let after = 0; ; ) {
-    const page = await api.events(id, { after, limit: 1000, types: "tool_call,tool_outcome,approval_applied" });
+    const page = await api.events(id, { after, limit: 1000, types: "user_message,tool_call,tool_outcome,approval_applied" });
     events.push(...page.events);
     if (page.next_cursor === undefined || Number(page.next_cursor) <= after || events.length > 20_000) break;
     after = Number(page.next_cursor);
@@ -149,9 +167,16 @@ async function changesOf(id: string): Promise<readonly Made[]> {
     if (e.type === "tool_outcome") outcomes.set(String(p["tool_call_id"]), String(p["status"]));
     if (e.type === "approval_applied") deciders.set(String(p["tool_call_id"]), p["source"] === "user" ? String(p["actor"] ?? "") : String(p["source"]));
   }
-  return events.flatMap((call): Made[] => {
+  const prompts = events.flatMap((e): Prompt[] => (e.type !== "user_message" ? [] : [{ seq: e.seq, text: textOf(e) }]));
+  const made = events.flatMap((call): Made[] => {
     if (call.type !== "tool_call") return [];
     const p = call.payload as Fields, key = String(p["tool_call_id"]);
     return editsOf(String(p["name"]), p["arguments"]).map((edit) => ({ edit, call, outcome: outcomes.get(key) ?? "", by: deciders.get(key) }));
   });
+  return { made, prompts };
+}
+
+function textOf(e: LogEvent): string {
+  const parts = (e.payload as { readonly parts?: readonly { readonly text?: string }[] }).parts ?? [];
+  return plain(parts.map((p) => p.text ?? "").join(" ").split("\n")[0]!.slice(0, 60));
 }

@@ -102,7 +102,7 @@ export function Chat({ onRewind, onBranch }: { readonly onRewind: (message: stri
     if (target !== undefined) el.scrollTop = virtual.startOf(target);
     else if (n > 0) setFollows(true);
   };
-  useKeys({ "[": () => turn(-1), "]": () => turn(1), End: () => setFollows(true), G: () => setFollows(true) });
+  useKeys({ previousTurn: () => turn(-1), nextTurn: () => turn(1), End: () => setFollows(true), end: () => setFollows(true) });
 
   const fresh = Math.max(0, messages.length - seen);
   if (messages.length === 0 && status === "idle") {

@@ -27,7 +27,7 @@ export function Composer(): ReactNode {
   const [sending, setSending] = useState(0);
   const box = useRef<HTMLTextAreaElement>(null);
   const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
-  useKeys({ i: () => box.current?.focus() });
+  useKeys({ write: () => box.current?.focus() });
   useEffect(() => void drafts.set(id, text), [id, text]);
   useEffect(() => {
     const b = box.current;
@@ -101,11 +101,11 @@ export function Composer(): ReactNode {
           <span className="flex-1 truncate text-end text-2xs text-faint max-sm:hidden">{sending > 0 && phase !== "open" ? t("composer.held") : ""}</span>
           {running ? (
             <>
-              <Button size="sm" disabled={text.trim() === ""} onClick={() => send("queue")} hotkey="⇧⏎"><I.Queue size={12} />{t("composer.queue")}</Button>
-              <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("steer")} hotkey="⏎"><I.Steer size={12} />{t("composer.steer")}</Button>
+              <Button size="sm" disabled={text.trim() === ""} onClick={() => send("queue")} hotkey="⇧ Enter"><I.Queue size={12} />{t("composer.queue")}</Button>
+              <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("steer")} hotkey="Enter"><I.Steer size={12} />{t("composer.steer")}</Button>
             </>
           ) : (
-            <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("say")} hotkey="⏎"><I.Send size={12} />{t("composer.send")}</Button>
+            <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("say")} hotkey="Enter"><I.Send size={12} />{t("composer.send")}</Button>
           )}
         </div>
       </div>

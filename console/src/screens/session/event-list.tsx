@@ -2,7 +2,7 @@ import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo,
 
 import { type Entry, type Fields, fold, kindOf } from "../../data/kinds";
 import type { useFeed } from "../../data/feed";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
 import { KnownList, type ListHandle } from "../../ui/list";
 import { duration } from "../../ui/time";

@@ -4,7 +4,7 @@ import { useLocation, useSearch } from "wouter";
 import { api, type LogEvent, messageOf, type Snapshot } from "../../data/api";
 import { useFeed } from "../../data/feed";
 import { useKeys } from "../../data/keys";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Choice, IconButton } from "../../ui/controls";
 import { CopyButton } from "../../ui/copy";
 import * as I from "../../ui/icons";
@@ -31,7 +31,7 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
     go(`/s/${encodeURIComponent(id)}/inspect?seq=${to}`, { replace: true });
     feed.jump(to);
   };
-  useKeys({ ",": () => select(seq - 1), ".": () => select(seq + 1), j: () => select(seq + 1), k: () => select(seq - 1), Home: () => select(1), End: () => select(end), b: () => onBranch(`${id}.${seq}`) });
+  useKeys({ previousEvent: () => select(seq - 1), nextEvent: () => select(seq + 1), down: () => select(seq + 1), up: () => select(seq - 1), Home: () => select(1), End: () => select(end), branch: () => onBranch(`${id}.${seq}`) });
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-1 border-b border-line bg-panel px-3 py-1.5">
@@ -46,11 +46,11 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
       </div>
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[40%_60%] lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)] lg:grid-rows-1">
         <EventList feed={feed} end={end} selected={seq} onSelect={select} />
-        <div className="grid min-h-0 border-line max-lg:border-t lg:grid-rows-2 lg:border-s">
-          <section aria-label={t("inspect.payload")} className="min-h-0 overflow-auto p-4" tabIndex={0}>
+        <div className="min-h-0 border-line max-lg:overflow-y-auto max-lg:border-t lg:grid lg:grid-rows-2 lg:border-s">
+          <section aria-label={t("inspect.payload")} className="overflow-auto p-4 lg:min-h-0" tabIndex={0}>
             {event !== undefined && <Payload event={event} />}
           </section>
-          <section aria-label={t("inspect.state")} className="min-h-0 overflow-auto border-t border-line p-4 max-lg:hidden" tabIndex={0}>
+          <section aria-label={t("inspect.state")} className="overflow-auto border-t border-line p-4 lg:min-h-0" tabIndex={0}>
             <div className="mb-2 flex items-center justify-between"><h2 className="text-2xs font-semibold tracking-wider text-faint uppercase">{t("inspect.state.at", { n: seq })}</h2>
               <Choice label={t("inspect.state")} value={form} onChange={setForm} options={[{ value: "diff", label: t("inspect.diff") }, { value: "whole", label: t("inspect.whole") }]} />
             </div>

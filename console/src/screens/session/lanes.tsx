@@ -4,7 +4,7 @@ import type { LogEvent } from "../../data/api";
 import type { Fields } from "../../data/kinds";
 import { usePref } from "../../data/prefs";
 import { subjectOf } from "../../data/risk";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { duration } from "../../ui/time";
 
 interface Span {

@@ -3,8 +3,9 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 
 import { api, messageOf, type Snapshot } from "../../data/api";
+import { useKeyNames } from "../../data/bindings";
 import { useKeys } from "../../data/keys";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, IconButton } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Banner, Empty } from "../../ui/surface";
@@ -17,6 +18,7 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
   const [, go] = useLocation();
   const [state, setState] = useState<Snapshot>();
   const [error, setError] = useState("");
+  const key = useKeyNames();
   const end = row?.seq ?? at;
   const path = `/s/${encodeURIComponent(id)}`;
   useEffect(() => {
@@ -25,7 +27,7 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
     return () => stop.abort();
   }, [id, at]);
   const step = (to: number) => go(`${path}/at/${Math.max(1, Math.min(end, to))}`, { replace: true });
-  useKeys({ ",": () => step(at - 1), ".": () => step(at + 1), b: () => onBranch(`${id}.${at}`) });
+  useKeys({ previousEvent: () => step(at - 1), nextEvent: () => step(at + 1), branch: () => onBranch(`${id}.${at}`) });
   const messages = useMemo(() => state?.messages.map(fromHttp) ?? [], [state]);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => void (box.current !== null && (box.current.scrollTop = box.current.scrollHeight)), [messages]);
@@ -35,7 +37,7 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
         tone="info"
         actions={
           <>
-            <Button size="sm" tone="primary" onClick={() => onBranch(`${id}.${at}`)} hotkey="b"><I.Branch size={12} />{t("past.branch")}</Button>
+            <Button size="sm" tone="primary" onClick={() => onBranch(`${id}.${at}`)} hotkey={key("branch")}><I.Branch size={12} />{t("past.branch")}</Button>
             <Button size="sm" onClick={() => go(path)}>{t("past.live")}</Button>
           </>
         }

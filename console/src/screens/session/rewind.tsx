@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 
 import { api, messageOf, type Rewound, type RewoundFile } from "../../data/api";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Switch } from "../../ui/controls";
 import { Counts } from "../../ui/diff";
 import { Dialog } from "../../ui/surface";

@@ -7,11 +7,13 @@ import { titleOf } from "../../data/notices";
 import { prefs, setPrefs, usePref } from "../../data/prefs";
 import { toast } from "../../data/toasts";
 import { type Key, t } from "../../i18n";
+import { NotFound } from "../../shell/not-found";
 import { type Entry, useCommands } from "../../shell/open";
 import { Button, IconButton } from "../../ui/controls";
 import * as I from "../../ui/icons";
+import { Menu } from "../../ui/menu";
 import { Chip, Score, StatusBadge } from "../../ui/status";
-import { Banner, Empty } from "../../ui/surface";
+import { Banner, Dialog } from "../../ui/surface";
 import { money } from "../../ui/time";
 import { Approvals } from "./approvals";
 import { Chat } from "./chat";
@@ -19,6 +21,7 @@ import { Composer } from "./composer";
 import { LiveSession, useClient, useConnection, useHarness, useLive, useStatus } from "./live";
 
 const Side = lazy(() => import("./side"));
+const SideBody = lazy(() => import("./side").then((m) => ({ default: m.SideBody })));
 const BranchDialog = lazy(() => import("./branch"));
 const RewindDialog = lazy(() => import("./rewind"));
 const Past = lazy(() => import("./past"));
@@ -34,9 +37,10 @@ const icons: Record<View, (p: { readonly size?: number }) => ReactNode> = { chat
 
 /** A session: as it is, or as it was at an event. */
 export function SessionScreen({ id, view, at }: { readonly id: string; readonly view: string; readonly at?: number }): ReactNode {
+  if (!(views as readonly string[]).includes(view) || Number.isNaN(at)) return <NotFound />;
   return (
     <LiveSession id={id}>
-      <Shown id={id} view={(views as readonly string[]).includes(view) ? (view as View) : "chat"} at={at} />
+      <Shown id={id} view={view as View} at={at} />
     </LiveSession>
   );
 }
@@ -48,6 +52,10 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const [, go] = useLocation();
   const [branching, setBranching] = useState<{ readonly from?: string }>();
   const [rewinding, setRewinding] = useState<string>();
+  const [deleting, setDeleting] = useState(false);
+  const [sheet, setSheet] = useState(false);
+  const tab = useRef<HTMLAnchorElement>(null);
+  useEffect(() => void tab.current?.scrollIntoView({ block: "nearest", inline: "center" }), [view, at]);
   const side = usePref("side");
   const title = titleOf(row ?? detail ?? { session_id: id });
   const path = `/s/${encodeURIComponent(id)}`;
@@ -61,10 +69,10 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const pause = () => void act(status === "paused" ? api.resume(id) : api.pause(id), status === "paused" ? t("session.resumed") : t("session.pausing"));
 
   useKeys({
-    ...Object.fromEntries(views.map((v, i) => [String(i + 1), () => go(v === "chat" ? path : `${path}/${v}`)])),
-    p: pause,
-    b: () => setBranching({}),
-    d: () => setPrefs({ debug: !prefs.get().debug }),
+    ...Object.fromEntries(views.map((v) => [v, () => go(v === "chat" ? path : `${path}/${v}`)])),
+    pause,
+    branch: () => setBranching({}),
+    debug: () => setPrefs({ debug: !prefs.get().debug }),
     Escape: () => {
       if (!running) return false;
       if (Date.now() - escaped.current < 800) {
@@ -80,10 +88,10 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
 
   const commands = useMemo<readonly Entry[]>(
     () => [
-      ...views.map((v, i) => ({ id: `view-${v}`, label: t(`tab.${v}`), hint: String(i + 1), icon: icons[v]({}), run: () => go(v === "chat" ? path : `${path}/${v}`) })),
+      ...views.map((v) => ({ id: `view-${v}`, label: t(`tab.${v}`), action: v, icon: icons[v]({}), run: () => go(v === "chat" ? path : `${path}/${v}`) })),
       ...(running ? [{ id: "stop", label: t("session.stop"), hint: "Esc Esc", icon: <I.Stop />, run: stop }] : []),
-      { id: "pause", label: status === "paused" ? t("session.resume") : t("session.pause"), hint: "p", icon: <I.Pause />, run: pause },
-      { id: "branch", label: t("branch.title"), hint: "b", icon: <I.Branch />, run: () => setBranching({}) },
+      { id: "pause", label: status === "paused" ? t("session.resume") : t("session.pause"), action: "pause" as const, icon: <I.Pause />, run: pause },
+      { id: "branch", label: t("branch.title"), action: "branch" as const, icon: <I.Branch />, run: () => setBranching({}) },
       { id: "assistant-ui", label: t("session.chatview"), icon: <I.External />, run: () => go(`/chat/${encodeURIComponent(id)}`) },
       { id: "export", label: t("session.export"), icon: <I.Download />, run: () => location.assign(`/sessions/${encodeURIComponent(id)}/export`) },
     ],
@@ -95,7 +103,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   }, [title]);
 
   if (connection.phase === "closed" && connection.reason?.code === "not_found") {
-    return <Empty icon={<I.Question size={20} />} title={t("session.gone")}><Link href="/" className="text-mark underline">{t("nav.sessions")}</Link></Empty>;
+    return <NotFound title={t("session.gone")} />;
   }
   const cost = detail?.health?.budget.cost_usd;
   const context = detail?.health?.budget.context_usage_pct;
@@ -119,12 +127,12 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
           <Line />
         </div>
         <div className="flex items-center gap-1 px-2 sm:px-4">
-          <nav aria-label={t("session.views")} className="-mb-px flex min-w-0 overflow-x-auto">
+          <nav aria-label={t("session.views")} className="-mb-px flex min-w-0 overflow-x-auto max-sm:pe-8 max-sm:[mask-image:linear-gradient(to_right,black_calc(100%-2rem),transparent)] max-sm:[scrollbar-width:none]">
             {views.map((v) => {
               const Icon = icons[v];
               const here = v === view && at === undefined;
               return (
-                <Link key={v} href={v === "chat" ? path : `${path}/${v}`} aria-current={here ? "page" : undefined} className={`flex h-10 items-center gap-1.5 border-b-2 px-2.5 text-sm whitespace-nowrap ${here ? "border-mark font-medium text-ink" : "border-transparent text-quiet hover:text-ink"}`}>
+                <Link key={v} ref={here ? tab : undefined} href={v === "chat" ? path : `${path}/${v}`} aria-current={here ? "page" : undefined} className={`flex h-10 items-center gap-1.5 border-b-2 px-2 text-sm sm:px-2.5 whitespace-nowrap ${here ? "border-mark font-medium text-ink" : "border-transparent text-quiet hover:text-ink"}`}>
                   <span className="max-sm:hidden"><Icon size={14} /></span>
                   {t(`tab.${v}` as Key)}
                   {v === "artifacts" && (detail?.artifacts.length ?? 0) > 0 && <span className="num text-2xs text-faint">{detail!.artifacts.length}</span>}
@@ -134,9 +142,20 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
           </nav>
           <span className="flex-1" />
           {running && <Button size="sm" tone="danger" onClick={stop} title="Esc Esc"><I.Stop size={11} /><span className="max-sm:sr-only">{t("session.stop")}</span></Button>}
-          <IconButton label={status === "paused" ? t("session.resume") : t("session.pause")} onClick={pause}>{status === "paused" ? <I.Play size={15} /> : <I.Pause size={15} />}</IconButton>
-          <IconButton label={t("branch.title")} onClick={() => setBranching({})}><I.Branch size={15} /></IconButton>
-          <IconButton label={t("session.side")} aria-pressed={side} className="max-lg:hidden" onClick={() => setPrefs({ side: !side })}><I.Board size={15} /></IconButton>
+          <IconButton label={status === "paused" ? t("session.resume") : t("session.pause")} className="max-sm:hidden" onClick={pause}>{status === "paused" ? <I.Play size={15} /> : <I.Pause size={15} />}</IconButton>
+          <IconButton label={t("branch.title")} className="max-sm:hidden" onClick={() => setBranching({})}><I.Branch size={15} /></IconButton>
+          <IconButton label={t("session.side")} aria-pressed={side} className="max-lg:hidden" onClick={() => setPrefs({ side: !side })}><I.Side size={15} /></IconButton>
+          <Menu
+            label={t("session.more")}
+            items={[
+              { id: "side", label: t("session.side"), icon: <I.Heart />, className: "lg:hidden", run: () => setSheet(true) },
+              { id: "pause", label: status === "paused" ? t("session.resume") : t("session.pause"), icon: status === "paused" ? <I.Play /> : <I.Pause />, run: pause },
+              { id: "branch", label: t("branch.title"), icon: <I.Branch />, run: () => setBranching({}) },
+              { id: "chat", label: t("session.chatview"), icon: <I.External />, run: () => go(`/chat/${encodeURIComponent(id)}`) },
+              { id: "export", label: t("session.export"), icon: <I.Download />, run: () => location.assign(`/sessions/${encodeURIComponent(id)}/export`) },
+              { id: "delete", label: t("session.delete"), icon: <I.Close />, danger: true, run: () => setDeleting(true) },
+            ]}
+          />
         </div>
       </header>
       <Trouble />
@@ -163,6 +182,12 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
       </div>
       <Suspense>
         {branching !== undefined && <BranchDialog id={id} title={title} from={branching.from} onClose={() => setBranching(undefined)} />}
+        {sheet && <Dialog title={t("session.side")} open onClose={() => setSheet(false)}><div className="-mx-5 -my-4"><SideBody onBranch={(from) => (setSheet(false), setBranching({ from }))} /></div></Dialog>}
+        {deleting && (
+          <Dialog title={t("session.delete")} open onClose={() => setDeleting(false)} footer={<><Button onClick={() => setDeleting(false)}>{t("cancel")}</Button><Button tone="danger" onClick={() => void act(api.remove(id).then(() => go("/")), t("session.deleted"))}>{t("session.delete")}</Button></>}>
+            <p className="text-sm text-quiet">{t("session.delete.what", { title })}</p>
+          </Dialog>
+        )}
         {rewinding !== undefined && <RewindDialog id={id} message={rewinding} onClose={() => setRewinding(undefined)} />}
       </Suspense>
     </>

@@ -4,19 +4,22 @@ import { Link } from "wouter";
 import { api, type Detail, type LogEvent } from "../../data/api";
 import { fold, kindOf } from "../../data/kinds";
 import { setPrefs, usePref } from "../../data/prefs";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import * as I from "../../ui/icons";
 import { Chip, Score, StatusGlyph } from "../../ui/status";
 import { Meter } from "../../ui/surface";
-import { Ago, money, number } from "../../ui/time";
+import { Ago, duration, money, number } from "../../ui/time";
 import { useLive } from "./live";
 
 /** What goes with the conversation: how the session is, what it may spend, where one can go back to. */
 export default function Side({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
+  return <aside aria-label={t("session.side")} className="w-80 shrink-0 overflow-y-auto border-s border-line bg-panel max-lg:hidden" tabIndex={0}><SideBody onBranch={onBranch} /></aside>;
+}
+
+export function SideBody({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
   const { detail, id } = useLive();
+  if (detail === undefined) return <p aria-busy="true" className="px-4 py-3.5 text-sm text-faint">{t("loading")}</p>;
   return (
-    <aside aria-label={t("session.side")} className="w-80 shrink-0 overflow-y-auto border-s border-line bg-panel max-lg:hidden" tabIndex={0}>
-      {detail === undefined ? null : (
         <div className="divide-y divide-line">
           <HealthPart detail={detail} />
           <Plan detail={detail} />
@@ -51,8 +54,6 @@ export default function Side({ onBranch }: { readonly onBranch: (from: string) =
           )}
           <Recent id={id} seq={detail.seq} />
         </div>
-      )}
-    </aside>
   );
 }
 
@@ -84,7 +85,7 @@ function HealthPart({ detail }: { readonly detail: Detail }): ReactNode {
       )}
       <Meter label={t("budget.tokens")} ratio={b.total_tokens.ratio} text={of(number(b.total_tokens.used), b.total_tokens.limit, number)} />
       <Meter label={t("budget.cost")} ratio={b.cost_usd.ratio} text={b.cost_usd.unknown === true && b.cost_usd.used === 0 ? t("budget.unknown") : of(money(b.cost_usd.used), b.cost_usd.limit, money)} />
-      <Meter label={t("budget.time")} ratio={b.runtime_minutes.ratio} text={of(t("time.min", { n: Math.round(b.runtime_minutes.used * 10) / 10 }), b.runtime_minutes.limit, (n) => t("time.min", { n }))} />
+      <Meter label={t("budget.time")} ratio={b.runtime_minutes.ratio} text={of(b.runtime_minutes.used < 1 ? t("time.s", { n: Math.round(b.runtime_minutes.used * 60) }) : duration(b.runtime_minutes.used * 60_000), b.runtime_minutes.limit, (n) => t("time.min", { n }))} />
       <Meter label={t("budget.context")} ratio={b.context_usage_pct.unknown === true ? null : b.context_usage_pct.used / 100} text={b.context_usage_pct.unknown === true ? t("budget.unknown") : `${Math.round(b.context_usage_pct.used)} %`} />
       {h.policy.health.action !== undefined && h.policy.health.action !== "" && <p className="mt-1 text-xs text-faint">{h.policy.health.action === "pause" ? t("budget.pauses") : t("budget.asks")}</p>}
       {h.recovery_hint.action !== "none" && <p className="mt-2 rounded-lg bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{h.recovery_hint.text}</p>}

@@ -4,7 +4,7 @@ import { useLocation, useSearch } from "wouter";
 import { useFeed, type Wanted } from "../../data/feed";
 import { useKeys } from "../../data/keys";
 import { setPrefs, usePref } from "../../data/prefs";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Switch } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Empty } from "../../ui/surface";
@@ -50,7 +50,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
     const e = list[i + n];
     if (e !== undefined) select(e.seq);
   };
-  useKeys({ ",": () => step(-1), ".": () => step(1), j: () => step(1), k: () => step(-1), Home: () => select(1), End: () => select(end), Enter: () => (seq === undefined ? false : go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)) });
+  useKeys({ previousEvent: () => step(-1), nextEvent: () => step(1), down: () => step(1), up: () => step(-1), Home: () => select(1), End: () => select(end), Enter: () => (seq === undefined ? false : go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)) });
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line bg-panel px-4 py-1.5">
@@ -74,7 +74,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
           <span className="num">{t("timeline.selected", { n: seq })}</span>
           <span className="flex-1" />
           <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/at/${seq}`)}><I.Clock size={12} />{t("timeline.travel")}</Button>
-          <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)} hotkey="⏎"><I.Bug size={12} />{t("tab.inspect")}</Button>
+          <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)} hotkey="Enter"><I.Bug size={12} />{t("tab.inspect")}</Button>
         </div>
       )}
     </div>

@@ -57,7 +57,7 @@ function Call({ call }: { readonly call: HarnessToolCall }): ReactNode {
       </button>
       {open && body && (
         <div className="space-y-2 border-t border-line p-2.5">
-          {edits.map((e, i) => <EditView key={i} edit={e} limit={14} />)}
+          {edits.map((e, i) => <EditView key={i} edit={e} limit={14} head={edits.length > 1} />)}
           {kind === "run" && subject.includes("\n") && <pre className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs whitespace-pre-wrap">{subject}</pre>}
           {(call.output ?? "") !== "" && (edits.length === 0 || failed) && <Output text={call.output!} />}
           {call.outputBytes !== undefined && call.output !== undefined && call.outputBytes > call.output.length + 64 && <p className="px-1 text-xs text-faint">{t("tool.cut", { n: call.outputBytes })}</p>}

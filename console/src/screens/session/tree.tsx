@@ -5,7 +5,7 @@ import { api, type Detail } from "../../data/api";
 import { lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { useStore } from "../../data/store";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Score, StatusBadge, StatusGlyph, statusText } from "../../ui/status";

@@ -3,6 +3,7 @@ import { useLocation, useSearch } from "wouter";
 
 import { type Approval, api, messageOf } from "../../data/api";
 import { approvals } from "../../data/approvals";
+import { useKeyNames } from "../../data/bindings";
 import { useKeys } from "../../data/keys";
 import { type Group, groupOf, groups, lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
@@ -31,6 +32,7 @@ export function SessionsScreen(): ReactNode {
   const view = search.get("view") === "board" ? "board" : "list";
   const [at, setAt] = useState<string>();
   const list = useRef<ListHandle>(null);
+  const key = useKeyNames();
   const box = useRef<HTMLInputElement>(null);
 
   const change = (name: string, value: string) => {
@@ -92,13 +94,13 @@ export function SessionsScreen(): ReactNode {
     api.answer(a.request_id, { decision: "allow" }).then(() => toast(t("approval.approved"), "ok"), (e: unknown) => toast(messageOf(e), "bad"));
   };
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+    down: () => move(1),
+    up: () => move(-1),
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     Enter: (e) => (at === undefined || (e.target as HTMLElement).closest("a, button") !== null ? false : go(`/s/${encodeURIComponent(at)}`)),
-    y: () => (at === undefined ? false : approve(byId.get(at))),
-    "/": () => box.current?.focus(),
+    approve: () => (at === undefined ? false : approve(byId.get(at))),
+    search: () => box.current?.focus(),
     Escape: () => (document.activeElement === box.current ? box.current?.blur() : setAt(undefined)),
   });
 
@@ -111,7 +113,7 @@ export function SessionsScreen(): ReactNode {
         <h1 className="me-auto text-lg font-semibold tracking-tight">{t("nav.sessions")}</h1>
         <div className="relative order-last w-full sm:order-none sm:w-60">
           <I.Search className="absolute start-2.5 top-1/2 -translate-y-1/2 text-faint" size={14} />
-          <input ref={box} type="search" aria-label={t("sessions.search")} placeholder={`${t("sessions.search")}  /`} value={query} onChange={(e) => change("q", e.target.value)} className={inputClass.replace("h-9", "h-8").replace("text-base", "text-sm") + " ps-8"} />
+          <input ref={box} type="search" aria-label={t("sessions.search")} placeholder={[t("sessions.search"), key("search")].filter(Boolean).join("  ")} value={query} onChange={(e) => change("q", e.target.value)} className={inputClass.replace("h-9", "h-8").replace("text-base", "text-sm") + " ps-8"} />
         </div>
         <Select label={t("sessions.status")} value={status} onChange={(v) => change("status", v)} options={groups.map((g) => [g, t(`group.${g}`)])} />
         {engines.length > 1 && <Select label={t("sessions.engine")} value={engine} onChange={(v) => change("engine", v)} options={engines.map((e) => [e, e])} />}
@@ -119,7 +121,7 @@ export function SessionsScreen(): ReactNode {
         <div className="max-sm:hidden">
           <Choice label={t("sessions.view")} value={view} onChange={(v) => change("view", v === "list" ? "" : v)} options={[{ value: "list", label: <><I.Sessions size={13} />{t("sessions.list")}</> }, { value: "board", label: <><I.Board size={13} />{t("sessions.board")}</> }]} />
         </div>
-        <Button tone="primary" onClick={openNew} hotkey="n"><I.Plus size={14} />{t("new.button")}</Button>
+        <Button tone="primary" onClick={openNew} hotkey={key("new")}><I.Plus size={14} />{t("new.button")}</Button>
       </header>
       {!ready ? (
         <Loading />
@@ -185,10 +187,11 @@ function Loading(): ReactNode {
 }
 
 function Welcome(): ReactNode {
+  const key = useKeyNames();
   return (
     <Empty icon={<img src="/console/icon.svg" alt="" width="24" height="24" />} title={t("welcome.title")}>
       <p>{t("welcome.text")}</p>
-      <div className="mt-5"><Button tone="primary" onClick={openNew} hotkey="n"><I.Plus size={14} />{t("new.title")}</Button></div>
+      <div className="mt-5"><Button tone="primary" onClick={openNew} hotkey={key("new")}><I.Plus size={14} />{t("new.title")}</Button></div>
       <div className="mt-6 space-y-2 text-start">
         <p className="text-xs text-faint">{t("welcome.terminal")}</p>
         <pre className="overflow-x-auto rounded-lg border border-line bg-panel px-3 py-2 font-mono text-xs">harness run "list the files"{"\n"}harness attach</pre>

@@ -5,7 +5,7 @@ import { lobby } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { useStore } from "../../data/store";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Field, inputClass } from "../../ui/controls";
 import { Panel } from "../../ui/surface";
 

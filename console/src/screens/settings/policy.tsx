@@ -3,7 +3,7 @@ import { Link } from "wouter";
 
 import { api, messageOf, type Rule, type Verdict } from "../../data/api";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button, Field, inputClass } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Chip } from "../../ui/status";

@@ -1,11 +1,12 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-import { type About as Facts, api, messageOf } from "../../data/api";
+import { type About as Facts, api, type Engine, messageOf } from "../../data/api";
 import { toast } from "../../data/toasts";
-import { t } from "../../i18n";
+import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
 import { CopyButton } from "../../ui/copy";
 import * as I from "../../ui/icons";
+import { Chip } from "../../ui/status";
 import { Panel } from "../../ui/surface";
 
 function useFacts(): Facts | undefined {
@@ -14,18 +15,38 @@ function useFacts(): Facts | undefined {
   return facts;
 }
 
+/** What the server runs turns with, and what each engine cannot do. */
 export function Engines(): ReactNode {
   const facts = useFacts();
+  const [engines, setEngines] = useState<readonly Engine[]>([]);
+  useEffect(() => void api.engines().then((l) => setEngines(l.engines), (e: unknown) => toast(messageOf(e), "bad")), []);
   return (
-    <Panel title={t("settings.engines")}>
+    <>
+    <Panel title={t("engines.now")}>
       <dl data-user className="space-y-2 text-sm">
         <Line name={t("engines.engine")} value={facts?.engine ?? ""} />
         <Line name={t("engines.directory")} value={facts?.directory ?? ""} />
         {facts?.facts.map(([name, value]) => <Line key={name} name={name} value={value} />)}
       </dl>
-      <p className="mt-4 text-xs text-faint">{t("engines.how")}</p>
     </Panel>
+    <Panel title={t("settings.engines")}>
+      <ul className="divide-y divide-line">
+        {engines.map((e) => (
+          <li key={e.engine} data-user className="py-2.5 text-sm">
+            <p className="flex items-center gap-2 font-medium">{e.engine}{e.default && <Chip tone="mark">{t("engines.default")}</Chip>}</p>
+            <p className="text-xs text-quiet">{t("engines.can", { events: e.events.length, commands: e.commands.join(", ") })}</p>
+            <p className="text-xs text-faint">{lacking(e).length === 0 ? t("engines.all") : `${t("engines.lacks")} ${lacking(e).join(", ")}`}</p>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-3 text-xs text-faint">{t("engines.how")}</p>
+    </Panel>
+    </>
   );
+}
+
+function lacking(e: Engine): readonly string[] {
+  return [...(e.lacks?.commands ?? []), ...(e.lacks?.settings ?? []), ...(e.lacks?.events ?? [])];
 }
 
 function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
