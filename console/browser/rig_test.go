@@ -48,6 +48,8 @@ type house struct {
 	args  []string
 	token string
 
+	printed string // a link that was printed and not used yet
+
 	mu  sync.Mutex // guards cmd
 	cmd *exec.Cmd
 }
@@ -119,9 +121,13 @@ func (h *house) restart() {
 	h.start(strings.TrimPrefix(h.url, "http://"))
 }
 
-// loginURL is a new one.
+// loginURL is the one that was printed, or a new one.
 func (h *house) loginURL() string {
 	h.t.Helper()
+	if u := h.printed; u != "" {
+		h.printed = ""
+		return u
+	}
 	cmd := exec.Command(binary, "login")
 	cmd.Env = append(cmd.Environ(), "HOME="+h.data, "HARNESS_DATA="+h.data)
 	out, err := cmd.CombinedOutput()

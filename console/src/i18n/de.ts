@@ -296,6 +296,7 @@ export const de: Catalogue = {
 
   "rewind.title": "Dateien zurücksetzen",
   "rewind.here": "Dateien auf vor dieser Nachricht zurücksetzen",
+  "rewind.runs": "Ein Zug läuft. Sobald er zu Ende ist, steht hier, was sich ändern würde.",
   "rewind.text": "Dateien werden, wie sie vor dieser Nachricht waren. Das Gespräch bleibt.",
   "rewind.looking": "Sieht nach, was sich ändern würde …",
   "rewind.nothing": "Nichts würde sich ändern: Die Dateien sind, wie sie waren.",
@@ -361,6 +362,7 @@ export const de: Catalogue = {
   "changes.uncomment": "Anmerkung entfernen",
   "changes.send": { one: "1 Anmerkung senden", other: "{n} Anmerkungen senden" },
   "changes.sent": "Die Anmerkungen sind gesendet",
+  "changes.rewind": "Dateien zurücksetzen …",
   "changes.since": "Seit",
   "changes.form": "Darstellung der Änderungen",
   "changes.unified": "Untereinander",

@@ -93,6 +93,7 @@ export const enMore = {
   "branch.again": "Nothing runs until you say something there; what you ask for then runs anew.",
 
   "rewind.title": "Rewind files",
+  "rewind.runs": "A turn is running. What a rewind would change is shown here as soon as it has ended.",
   "rewind.text": "Files go back to how they were before this message. The conversation stays.",
   "rewind.looking": "Looking what that would change …",
   "rewind.nothing": "Nothing would change: the files are as they were.",
@@ -157,6 +158,7 @@ export const enMore = {
   "changes.uncomment": "Remove the comment",
   "changes.send": { one: "Send 1 comment", other: "Send {n} comments" },
   "changes.sent": "The comments were sent",
+  "changes.rewind": "Rewind files …",
   "changes.since": "Since",
   "changes.form": "How changes are shown",
   "changes.unified": "Unified",

@@ -33,10 +33,15 @@ const widths = { sm: "max-w-lg", md: "max-w-xl", lg: "max-w-3xl" };
 
 export function Dialog({ title, open, onClose, children, size = "sm", footer }: { readonly title: string; readonly open: boolean; readonly onClose: () => void; readonly children: ReactNode; readonly size?: "sm" | "md" | "lg"; readonly footer?: ReactNode }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const d = ref.current;
     if (d === null) return;
-    if (open && !d.open) d.showModal();
+    if (open && !d.open) {
+      d.showModal();
+      // The browser would take the first, which closes it: a field, or what is to be read, comes before that.
+      (body.current?.querySelector<HTMLElement>("input, textarea, select") ?? body.current)?.focus();
+    }
     if (!open && d.open) d.close();
   }, [open]);
   if (!open) return null;
@@ -54,7 +59,7 @@ export function Dialog({ title, open, onClose, children, size = "sm", footer }: 
           <h2 className="text-base font-semibold">{title}</h2>
           <IconButton label={t("close")} onClick={onClose}><I.Close /></IconButton>
         </header>
-        <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>
+        <div ref={body} tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-none">{children}</div>
         {footer !== undefined && <footer className="flex items-center justify-end gap-2 border-t border-line bg-ground px-5 py-3">{footer}</footer>}
       </div>
     </dialog>

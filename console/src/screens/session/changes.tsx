@@ -24,12 +24,12 @@ interface Made {
   readonly by: string | undefined;
 }
 
-interface Prompt { readonly seq: number; readonly text: string }
+interface Prompt { readonly seq: number; readonly message: string; readonly text: string }
 
 interface Comment { readonly path: string; readonly line: number; readonly code: string; readonly text: string }
 
 /** The changes of files that calls made, by file; comments on lines go to the agent together. */
-export default function Changes({ id }: { readonly id: string }): ReactNode {
+export default function Changes({ id, onRewind }: { readonly id: string; readonly onRewind: (message: string) => void }): ReactNode {
   const { row } = useLive();
   const [read, setRead] = useState<{ readonly made: readonly Made[]; readonly prompts: readonly Prompt[] }>();
   const made = read?.made;
@@ -82,6 +82,7 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
       (e: unknown) => toast(messageOf(e), "bad"),
     );
   };
+  const first = since === "last" ? read?.prompts.at(-1) : (read?.prompts.find((p) => p.seq >= Number(since)) ?? read?.prompts[0]);
   const visible = !files.has(file) ? [...files] : [[file, files.get(file)!] as const];
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -93,6 +94,7 @@ export default function Changes({ id }: { readonly id: string }): ReactNode {
         </select>
         <span className="text-sm text-quiet">{t("changes.files", { n: files.size })}</span>
         <Counts {...total} />
+        {files.size > 0 && first !== undefined && <Button size="sm" onClick={() => onRewind(first.message)}><I.Rewind size={12} />{t("changes.rewind")}</Button>}
         <span className="flex-1" />
         {wide && <Choice label={t("changes.form")} value={split ? "split" : "unified"} onChange={(v) => setPrefs({ split: v === "split" })} options={[{ value: "unified", label: t("changes.unified") }, { value: "split", label: t("changes.split") }]} />}
         {comments.length > 0 && <Button size="sm" tone="primary" onClick={sendComments}><I.Steer size={12} />{t("changes.send", { n: comments.length })}</Button>}
@@ -167,7 +169,7 @@ async function changesOf(id: string): Promise<{ readonly made: readonly Made[]; 
     if (e.type === "tool_outcome") outcomes.set(String(p["tool_call_id"]), String(p["status"]));
     if (e.type === "approval_applied") deciders.set(String(p["tool_call_id"]), p["source"] === "user" ? String(p["actor"] ?? "") : String(p["source"]));
   }
-  const prompts = events.flatMap((e): Prompt[] => (e.type !== "user_message" ? [] : [{ seq: e.seq, text: textOf(e) }]));
+  const prompts = events.flatMap((e): Prompt[] => (e.type !== "user_message" ? [] : [{ seq: e.seq, message: String((e.payload as Fields)["item_id"]), text: textOf(e) }]));
   const made = events.flatMap((call): Made[] => {
     if (call.type !== "tool_call") return [];
     const p = call.payload as Fields, key = String(p["tool_call_id"]);

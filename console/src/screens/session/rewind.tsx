@@ -6,6 +6,7 @@ import { t } from "../../i18n/more";
 import { Button, Switch } from "../../ui/controls";
 import { Counts } from "../../ui/diff";
 import { Dialog } from "../../ui/surface";
+import { useStatus } from "./live";
 
 /** Takes files back to before a message. What that would do is shown first; nobody's own edits are lost by accident. */
 export default function RewindDialog({ id, message, onClose }: { readonly id: string; readonly message: string; readonly onClose: () => void }): ReactNode {
@@ -13,12 +14,16 @@ export default function RewindDialog({ id, message, onClose }: { readonly id: st
   const [error, setError] = useState("");
   const [force, setForce] = useState(false);
   const [busy, setBusy] = useState(false);
+  const status = useStatus();
+  const runs = status === "running" || status === "awaiting_approval" || status === "recovering"; // files are taken back between turns
   useEffect(() => {
+    if (runs) return;
     let here = true;
     setPlan(undefined);
+    setError("");
     api.rewind(id, message, true, force).then((r) => here && setPlan(r), (e: unknown) => here && setError(messageOf(e)));
     return () => void (here = false);
-  }, [id, message, force]);
+  }, [id, message, force, runs]);
   const carryOut = async () => {
     setBusy(true);
     try {
@@ -37,11 +42,12 @@ export default function RewindDialog({ id, message, onClose }: { readonly id: st
       title={t("rewind.title")}
       open
       onClose={onClose}
-      footer={<><Button onClick={onClose}>{t("cancel")}</Button><Button tone="primary" disabled={busy || plan === undefined || changes === 0} onClick={() => void carryOut()}>{t("rewind.do", { n: changes })}</Button></>}
+      footer={<><Button onClick={onClose}>{t("cancel")}</Button><Button tone="primary" disabled={busy || runs || plan === undefined || changes === 0} onClick={() => void carryOut()}>{changes === 0 ? t("rewind.title") : t("rewind.do", { n: changes })}</Button></>}
     >
       <div className="space-y-4" data-testid="rewind">
         <p className="text-sm text-quiet">{t("rewind.text")}</p>
-        {plan === undefined && error === "" && <p aria-busy="true" className="text-sm text-faint">{t("rewind.looking")}</p>}
+        {runs && <p role="status" className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">{t("rewind.runs")}</p>}
+        {!runs && plan === undefined && error === "" && <p aria-busy="true" className="text-sm text-faint">{t("rewind.looking")}</p>}
         {plan !== undefined && changes === 0 && plan.conflict.length === 0 && <p className="rounded-lg bg-sunken px-3 py-2 text-sm">{t("rewind.nothing")}</p>}
         {plan !== undefined && (
           <>

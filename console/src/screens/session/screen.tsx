@@ -168,7 +168,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
               <Suspense fallback={<div className="flex-1" />}>
                 {view === "chat" && <Chat onRewind={setRewinding} onBranch={(from) => setBranching({ from })} />}
                 {view === "timeline" && <Timeline id={id} />}
-                {view === "changes" && <Changes id={id} />}
+                {view === "changes" && <Changes id={id} onRewind={setRewinding} />}
                 {view === "tree" && <TreeView id={id} onBranch={(from) => setBranching({ from })} />}
                 {view === "artifacts" && <Artifacts />}
                 {view === "inspect" && <Inspect id={id} onBranch={(from) => setBranching({ from })} />}
