@@ -45,7 +45,14 @@ func screens(asking, done string) []screen {
 		{"past", "/s/" + done + "/at/9", "Looking runs nothing"},
 		{"cockpit", "/cockpit", "Worst first"},
 		{"settings", "/settings/policy", "Test a call"},
+		{"budgets", "/settings/budgets", "Cost in US dollars"},
+		{"engines", "/settings/engines", "It lacks nothing"},
+		{"access", "/settings/tokens", "Another browser"},
+		{"notifications", "/settings/notifications", "Nobody is told yet"},
 		{"appearance", "/settings/appearance", "As the system"},
+		{"keys", "/settings/keys", "Click a key"},
+		{"about", "/settings/about", "Inventory of events"},
+		{"nothing-found", "/?q=nothing+like+this", "No session is like that"},
 		{"assistant-ui", "/chat/" + done, "All done."},
 	}
 }
@@ -86,6 +93,7 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 		p.walk(s.path)
 		p.read(s.sign)
 		p.shot(s.name + "-phone")
+		p.accessible(script, s.name+" on a phone")
 		if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
 			t.Errorf("%s is %d pixels wide on a phone", s.name, w)
 		}

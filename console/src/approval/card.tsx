@@ -1,6 +1,6 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 
-import { api, messageOf, type Verdict } from "../data/api";
+import { api, messageOf } from "../data/api";
 import { editsOf } from "../data/edits";
 import { useKeyNames } from "../data/bindings";
 import { useKeys } from "../data/keys";
@@ -15,6 +15,8 @@ import { Chip } from "../ui/status";
 import { Slide, Swipe } from "../ui/swipe";
 import { shortAge, useTick, Waiting } from "../ui/time";
 import { ToolIcon } from "./tool-icon";
+
+const Rule = lazy(() => import("./rule"));
 
 export interface Asked {
   readonly request_id: string;
@@ -93,7 +95,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
         ) : mode === "deny" ? (
           <Say label={t("approval.say")} send={t("approval.deny")} busy={busy} onCancel={() => setMode("ask")} onSend={(reason) => send({ decision: "deny", reason })} />
         ) : mode === "always" || mode === "session" ? (
-          <Rule asked={asked} scope={mode} busy={busy} onCancel={() => setMode("ask")} onSend={() => send({ decision: "allow", scope: mode })} />
+          <Suspense fallback={<p className="h-24" />}><Rule asked={asked} scope={mode} busy={busy} onCancel={() => setMode("ask")} onSend={() => send({ decision: "allow", scope: mode })} /></Suspense>
         ) : mode === "sure" ? (
           <div className="flex flex-wrap items-center gap-2">
             <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
@@ -106,9 +108,10 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
             <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
             {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
             {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:h-12">{t("approval.always")}</Button>}
-            <span className="flex-1 max-sm:hidden" />
+            <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
             <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:h-12">{t("approval.deny")}</Button>
             <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:h-12">{t("approval.denyWhy")}</Button>
+            </div>
           </div>
         )}
       </footer>
@@ -152,30 +155,6 @@ function Say({ label, send, busy, onCancel, onSend }: { readonly label: string; 
       <Button onClick={onCancel}>{t("cancel")}</Button>
       <Button tone="danger" type="submit" disabled={busy}>{send}</Button>
     </form>
-  );
-}
-
-/** What would be saved, before it is. */
-function Rule({ asked, scope, busy, onCancel, onSend }: { readonly asked: Asked; readonly scope: "session" | "always"; readonly busy: boolean; readonly onCancel: () => void; readonly onSend: () => void }): ReactNode {
-  const [verdict, setVerdict] = useState<Verdict | "unknown">();
-  useEffect(() => {
-    let here = true;
-    api.tryPolicy({ tool: asked.tool_name, input: asked.input, ...(asked.directory !== undefined && { directory: asked.directory }) }).then((v) => here && setVerdict(v), () => here && setVerdict("unknown"));
-    return () => void (here = false);
-  }, [asked]);
-  const pattern = verdict === undefined || verdict === "unknown" ? undefined : verdict.always;
-  return (
-    <div className="space-y-2">
-      <p className="text-sm">
-        {scope === "always" ? t("rule.always") : t("rule.session")}{" "}
-        {verdict === undefined ? <span className="text-faint">…</span> : <code className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">{asked.tool_name}{pattern !== undefined && pattern !== "" ? `: ${pattern}` : ` (${t("rule.every")})`}</code>}
-      </p>
-      <p className="text-xs text-faint">{scope === "always" ? t("rule.where") : t("rule.until")}</p>
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{t("cancel")}</Button>
-        <Button tone="primary" disabled={busy || verdict === undefined} onClick={onSend}>{scope === "always" ? t("rule.save") : t("rule.allow")}</Button>
-      </div>
-    </div>
   );
 }
 

@@ -336,4 +336,18 @@ export const enMore = {
   "hooks.secret": "The secret that signs what {name} is told. It is shown this once.",
   "hooks.kept": "I have kept it",
   "hooks.commands": "Commands on the server's machine are set in its file: harness serve --notify harness.yaml.",
+
+  "rule.always": "A rule will be saved that allows",
+  "rule.session": "Until the session ends, this is allowed:",
+  "rule.every": "every call",
+  "rule.where": "It holds for every session in this directory, and can be revoked under Settings, Policy.",
+  "rule.until": "Other sessions are not affected.",
+  "rule.save": "Save and approve",
+  "rule.allow": "Approve for the session",
+  "rule.of.command": "with these commands, word for word:",
+  "rule.of.exact": "with these very arguments, and no others",
+  "rule.of.inside": "on every file inside the workspace",
+  "rule.of.path": "on this file:",
+  "rule.of.host": "on this host:",
+  "rule.unknown": "what can be told of this call",
 } as const satisfies Readonly<Record<string, string | { readonly one: string; readonly other: string }>>;

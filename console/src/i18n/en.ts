@@ -119,7 +119,7 @@ export const en = {
   "session.retry": "Try again",
   "session.retry.prompt": "Please try again.",
   "session.export": "Export the log",
-  "session.chatview": "Open in the assistant-ui view",
+  "session.chatview": "Open in assistant-ui",
   "session.context": "context {n} %",
   "session.bridge": "bridge",
   "session.bridge.what": "This agent runs behind a bridge that does not tell every detail of its tools.",
@@ -198,13 +198,6 @@ export const en = {
   "risk.low": "low risk",
   "risk.medium": "medium risk",
   "risk.high": "high risk",
-  "rule.always": "A rule will be saved that allows",
-  "rule.session": "Until the session ends, this is allowed:",
-  "rule.every": "every call",
-  "rule.where": "It holds for every session in this directory, and can be revoked under Settings, Policy.",
-  "rule.until": "Other sessions are not affected.",
-  "rule.save": "Save and approve",
-  "rule.allow": "Approve for the session",
 
   "branch.title": "Branch",
 

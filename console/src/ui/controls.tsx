@@ -16,7 +16,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly hotkey?: string | undefined;
 }
 
-const sizes = { sm: "h-7 px-2 text-xs gap-1", md: "h-8 px-3 text-sm gap-1.5", lg: "h-12 px-4 text-base gap-2" };
+const sizes = { sm: "h-7 px-2 text-xs gap-1 pointer-coarse:h-9 pointer-coarse:px-3", md: "h-8 px-3 text-sm gap-1.5 pointer-coarse:h-11", lg: "h-12 px-4 text-base gap-2" };
 
 export function Button({ tone = "plain", size = "md", hotkey, className = "", children, type = "button", ...rest }: ButtonProps): ReactNode {
   return (
@@ -29,7 +29,7 @@ export function Button({ tone = "plain", size = "md", hotkey, className = "", ch
 
 export function IconButton({ label, className = "", children, type = "button", ...rest }: ButtonHTMLAttributes<HTMLButtonElement> & { readonly label: string }): ReactNode {
   return (
-    <button type={type} title={label} aria-label={label} {...rest} className={`inline-flex size-8 items-center justify-center rounded-lg text-quiet hover:bg-sunken hover:text-ink disabled:opacity-50 ${className}`}>
+    <button type={type} title={label} aria-label={label} {...rest} className={`inline-flex size-8 items-center justify-center rounded-lg text-quiet pointer-coarse:size-10 hover:bg-sunken hover:text-ink disabled:opacity-50 ${className}`}>
       {children}
     </button>
   );
@@ -52,7 +52,7 @@ export function Field({ label, hint, children }: { readonly label: string; reado
   );
 }
 
-export const inputClass = "h-9 w-full rounded-lg border border-edge bg-panel px-3 text-base text-ink placeholder:text-faint";
+export const inputClass = "h-9 w-full pointer-coarse:h-11 rounded-lg border border-edge bg-panel px-3 text-base text-ink placeholder:text-faint";
 
 export function Switch({ label, hint, checked, onChange }: { readonly label: string; readonly hint?: ReactNode; readonly checked: boolean; readonly onChange: (v: boolean) => void }): ReactNode {
   return (

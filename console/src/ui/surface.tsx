@@ -93,7 +93,7 @@ export function Banner({ tone, children, actions }: { readonly tone: "warn" | "b
   const tones = { warn: "bg-warn-soft text-warn", bad: "bg-bad-soft text-bad", info: "bg-mark-soft text-mark" };
   return (
     <div className={`flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2 text-sm ${tones[tone]}`}>
-      <div className="min-w-0 flex-1">{children}</div>
+      <div className="min-w-0 flex-1 basis-64">{children}</div>
       {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </div>
   );

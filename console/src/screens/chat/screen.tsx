@@ -39,7 +39,7 @@ function Shown({ id, client }: { readonly id: string; readonly client: HarnessCl
         <h1 className="min-w-0 truncate text-lg font-semibold tracking-tight">{titleOf(row ?? { session_id: id })}</h1>
         {row !== undefined && <StatusBadge status={row.status} />}
         <span className="flex-1" />
-        <Chip tone="mark">{t("aui.title")}</Chip>
+        <span className="shrink-0 max-sm:hidden"><Chip tone="mark">{t("aui.title")}</Chip></span>
       </header>
       <ThreadPrimitive.Root className="flex min-h-0 flex-1 flex-col">
         <ThreadPrimitive.Viewport autoScroll tabIndex={0} aria-label={t("chat.title")} role="log" className="min-h-0 flex-1 overflow-y-auto">

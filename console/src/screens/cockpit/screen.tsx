@@ -50,7 +50,7 @@ export default function CockpitScreen(): ReactNode {
             <Figure label={t("cockpit.spent")} value={last === undefined ? "–" : money(sum(last, "harness_model_cost_usd_total"))} hint={t("cockpit.since")} />
             <Figure label={t("cockpit.rate")} value={rate === undefined ? "–" : number(Math.round(rate * 10) / 10)} hint={<Sparkline values={rates.map((r) => (r / peak) * 100)} className="text-mark" />} />
           </dl>
-          <div className="grid gap-4 lg:grid-cols-[1fr_20rem]">
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
             <Panel title={t("cockpit.worst")}>
               {worst.length === 0 ? <Empty icon={<I.Heart size={20} />} title={t("cockpit.fine")} /> : (
                 <ul className="-mx-2">

@@ -15,7 +15,8 @@ type Artifact = Detail["artifacts"][number];
 export default function Artifacts(): ReactNode {
   const { detail } = useLive();
   const list = detail?.artifacts ?? [];
-  if (detail !== undefined && list.length === 0) return <div className="flex-1 overflow-y-auto"><Empty icon={<I.Box size={20} />} title={t("artifacts.none")}>{t("artifacts.none.text")}</Empty></div>;
+  if (detail === undefined) return <p aria-busy="true" className="flex-1 p-6 text-sm text-faint">{t("loading")}</p>;
+  if (list.length === 0) return <div className="flex-1 overflow-y-auto"><Empty icon={<I.Box size={20} />} title={t("artifacts.none")}>{t("artifacts.none.text")}</Empty></div>;
   return (
     <div className="min-h-0 flex-1 overflow-y-auto p-4" tabIndex={0} role="group" aria-label={t("tab.artifacts")}>
       <ul className="mx-auto max-w-4xl space-y-3">{[...list].reverse().map((a) => <One key={a.artifact_id} artifact={a} />)}</ul>

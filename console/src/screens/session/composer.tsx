@@ -98,7 +98,7 @@ export function Composer(): ReactNode {
               <option value="full_auto">{t("mode.full_auto")}</option>
             </select>
           </label>
-          <span className="flex-1 truncate text-end text-2xs text-faint max-sm:hidden">{sending > 0 && phase !== "open" ? t("composer.held") : ""}</span>
+          <span className="min-w-0 flex-1 truncate text-end text-2xs text-faint">{sending > 0 && phase !== "open" ? t("composer.held") : ""}</span>
           {running ? (
             <>
               <Button size="sm" disabled={text.trim() === ""} onClick={() => send("queue")} hotkey="⇧ Enter"><I.Queue size={12} />{t("composer.queue")}</Button>

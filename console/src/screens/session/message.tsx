@@ -41,8 +41,8 @@ function Said({ message: m, onRewind }: { readonly message: HarnessMessage; read
   return (
     <article aria-label={t("chat.you")} data-message={m.id} className="group/said flex items-start justify-end gap-1 pt-1">
       <div className="flex pt-1 opacity-75 group-focus-within/said:opacity-100 group-hover/said:opacity-100">
-        {onRewind !== undefined && <IconButton label={t("rewind.here")} className="!size-7" onClick={() => onRewind(m.id)}><I.Rewind size={13} /></IconButton>}
-        <span className="max-sm:hidden"><CopyButton text={m.content} /></span>
+        {onRewind !== undefined && <IconButton label={t("rewind.here")} className="!size-7 pointer-coarse:!size-10" onClick={() => onRewind(m.id)}><I.Rewind size={13} /></IconButton>}
+        <span className="max-sm:hidden"><CopyButton text={m.content} bare /></span>
       </div>
       <div className="max-w-[85%] rounded-2xl rounded-ee-md bg-mark-soft px-4 py-2.5">
         <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{long ? m.content.slice(0, 1500) + "…" : m.content}</p>

@@ -40,10 +40,10 @@ export default function TreeView({ id, onBranch }: { readonly id: string; readon
         <Panel title={t("tree.points")}>
           <ol className="divide-y divide-line">
             {detail.resume_points.slice(-40).reverse().map((p) => (
-              <li key={p.cursor} className="flex items-center gap-3 py-1.5 text-sm">
-                <span className="num w-12 shrink-0 text-end text-xs text-faint">#{p.seq}</span>
-                <span className="w-24 shrink-0 font-mono text-xs text-quiet">{p.kind}</span>
-                <span className="min-w-0 flex-1 truncate">{p.label}</span>
+              <li key={p.cursor} className="flex flex-wrap items-center gap-x-3 gap-y-0.5 py-1.5 text-sm">
+                <span className="num shrink-0 text-xs text-faint sm:w-12 sm:text-end">#{p.seq}</span>
+                <span className="flex-1 font-mono text-xs text-quiet sm:w-24 sm:flex-none">{p.kind}</span>
+                <span className="min-w-0 truncate max-sm:order-last max-sm:basis-full sm:flex-1">{p.label}</span>
                 <span className="text-xs text-faint"><Ago at={p.created_at} /></span>
                 <Link href={`/s/${encodeURIComponent(id)}/at/${p.seq}`} className="text-xs text-mark hover:underline">{t("timeline.travel")}</Link>
                 <button type="button" className="text-xs text-mark hover:underline" onClick={() => onBranch(`${id}.${p.seq}`)}>{t("branch.short")}</button>

@@ -171,7 +171,7 @@ function GroupHead({ group, count, closed, onToggle }: { readonly group: Group; 
 
 function Select({ label, value, options, onChange }: { readonly label: string; readonly value: string; readonly options: readonly (readonly [string, string])[]; readonly onChange: (v: string) => void }): ReactNode {
   return (
-    <select aria-label={label} value={value} onChange={(e) => onChange(e.target.value)} className={`h-8 max-w-36 rounded-lg border border-edge bg-panel px-2 text-sm ${value === "" ? "text-quiet" : "font-medium text-mark"}`}>
+    <select aria-label={label} value={value} onChange={(e) => onChange(e.target.value)} className={`h-8 max-w-36 rounded-lg pointer-coarse:h-11 border border-edge bg-panel px-2 text-sm ${value === "" ? "text-quiet" : "font-medium text-mark"}`}>
       <option value="">{label}</option>
       {options.map(([v, text]) => <option key={v} value={v}>{text}</option>)}
     </select>

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 
+import { RuleWords } from "../../approval/rule";
 import { api, messageOf, type Rule, type Verdict } from "../../data/api";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n/more";
@@ -24,7 +25,7 @@ export function Policy(): ReactNode {
             {rules?.map((r) => (
               <li key={r.rule_id} data-user className="flex items-center gap-3 py-2.5">
                 <div className="min-w-0 flex-1">
-                  <p className="font-mono text-xs [overflow-wrap:anywhere]">{r.tool_name}{r.pattern !== undefined && r.pattern !== "" ? `: ${r.pattern}` : ""}</p>
+                  <p className="text-sm leading-6"><RuleWords tool={r.tool_name} pattern={r.pattern} /></p>
                   <p className="truncate text-xs text-faint">{r.directory} · {r.actor} · <Ago at={r.created_at} /> · <Link href={`/s/${encodeURIComponent(r.session_id)}`} className="text-mark hover:underline">{t("policy.where")}</Link></p>
                 </div>
                 <Button size="sm" tone="danger" onClick={() => void api.revoke(r.rule_id).then(load, (e: unknown) => toast(messageOf(e), "bad"))}>{t("policy.revoke")}</Button>
@@ -41,14 +42,14 @@ export function Policy(): ReactNode {
 const tones = { allow: "ok", ask: "warn", deny: "bad" } as const;
 
 function Try(): ReactNode {
-  const [verdict, setVerdict] = useState<Verdict>();
+  const [verdict, setVerdict] = useState<Verdict & { readonly tool: string }>();
   const [error, setError] = useState("");
   const run = (e: FormEvent<HTMLFormElement>) => {
     e.preventDefault();
     const form = new FormData(e.currentTarget);
     const tool = String(form.get("tool")), text = String(form.get("input"));
     const input = text.trim().startsWith("{") ? parsed(text) : tool === "bash" ? { command: text } : { path: text };
-    api.tryPolicy({ tool, input, mode: String(form.get("mode")) }).then((v) => (setVerdict(v), setError("")), (x: unknown) => (setVerdict(undefined), setError(messageOf(x))));
+    api.tryPolicy({ tool, input, mode: String(form.get("mode")) }).then((v) => (setVerdict({ ...v, tool }), setError("")), (x: unknown) => (setVerdict(undefined), setError(messageOf(x))));
   };
   return (
     <Panel title={t("policy.try")}>
@@ -68,7 +69,7 @@ function Try(): ReactNode {
           <div className="flex items-center gap-3"><dt className="w-28 text-quiet">{t("policy.outcome")}</dt><dd><Chip tone={tones[verdict.outcome]}>{verdict.outcome}</Chip></dd></div>
           <div className="flex gap-3"><dt className="w-28 shrink-0 text-quiet">{t("policy.rule")}</dt><dd className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">{verdict.rule}</dd></div>
           {verdict.reason !== undefined && <div className="flex gap-3"><dt className="w-28 shrink-0 text-quiet">{t("policy.reason")}</dt><dd>{verdict.reason}</dd></div>}
-          {verdict.always !== undefined && <div className="flex gap-3"><dt className="w-28 shrink-0 text-quiet">{t("policy.always")}</dt><dd className="font-mono text-xs leading-5">{verdict.always}</dd></div>}
+          {verdict.always !== undefined && <div className="flex gap-3"><dt className="w-28 shrink-0 text-quiet">{t("policy.always")}</dt><dd><RuleWords tool={verdict.tool} pattern={verdict.always} /></dd></div>}
         </dl>
       )}
     </Panel>
