@@ -40,7 +40,7 @@ func screens(asking, done string) []screen {
 		{"timeline", "/s/" + done + "/timeline", "tool_call"},
 		{"changes", "/s/" + done + "/changes", "RELEASE.md"},
 		{"tree", "/s/" + done + "/tree", "Choose two"},
-		{"artifacts", "/s/" + done + "/artifacts", "rtifact"},
+		{"artifacts", "/s/" + done + "/artifacts", "No artifacts"},
 		{"inspect", "/s/" + done + "/inspect?seq=8", "tool"},
 		{"past", "/s/" + done + "/at/9", "Looking runs nothing"},
 		{"cockpit", "/cockpit", "Worst first"},

@@ -99,18 +99,18 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
         ) : mode === "sure" ? (
           <div className="flex flex-wrap items-center gap-2">
             <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
-            <Button onClick={() => setMode("ask")} className="max-sm:h-12">{t("cancel")}</Button>
+            <Button onClick={() => setMode("ask")} className="max-sm:!h-12">{t("cancel")}</Button>
             <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })} className="max-sm:hidden">{t("approval.sure.yes")}</Button>
             <div className="w-full sm:hidden"><Slide label={t("approval.slide")} disabled={busy} onDone={() => send({ decision: "allow" })} /></div>
           </div>
         ) : (
           <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
-            <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
+            <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:!h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
             {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
-            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:h-12">{t("approval.always")}</Button>}
+            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
             <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
-            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:h-12">{t("approval.deny")}</Button>
-            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:h-12">{t("approval.denyWhy")}</Button>
+            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
+            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:!h-12">{t("approval.denyWhy")}</Button>
             </div>
           </div>
         )}

@@ -58,7 +58,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
           {(Object.keys(choices) as (keyof typeof choices)[]).map((c) => <option key={c} value={c}>{t(`timeline.${c}`)}</option>)}
         </select>
         <form onSubmit={(e) => (e.preventDefault(), select(Number(new FormData(e.currentTarget).get("to"))))} className="flex items-center gap-1">
-          <input name="to" type="number" min={1} max={Math.max(1, end)} aria-label={t("timeline.jump")} placeholder={t("timeline.jump")} className="num h-8 w-36 rounded-lg border border-edge bg-panel px-2 text-sm placeholder:text-faint" />
+          <input name="to" type="number" min={1} max={Math.max(1, end)} aria-label={t("timeline.jump")} placeholder={t("timeline.jump")} className="num h-8 w-36 max-sm:w-24 rounded-lg border border-edge bg-panel px-2 text-sm placeholder:text-faint" />
         </form>
         <Button size="sm" tone="quiet" onClick={() => select(1)}>{t("timeline.first")}</Button>
         <Button size="sm" tone="quiet" onClick={() => select(end)}>{t("timeline.last")}</Button>

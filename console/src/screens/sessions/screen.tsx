@@ -194,7 +194,7 @@ function Welcome(): ReactNode {
       <div className="mt-5"><Button tone="primary" onClick={openNew} hotkey={key("new")}><I.Plus size={14} />{t("new.title")}</Button></div>
       <div className="mt-6 space-y-2 text-start">
         <p className="text-xs text-faint">{t("welcome.terminal")}</p>
-        <pre className="overflow-x-auto rounded-lg border border-line bg-panel px-3 py-2 font-mono text-xs">harness run "list the files"{"\n"}harness attach</pre>
+        <pre className="rounded-lg border border-line bg-panel px-3 py-2 font-mono text-xs whitespace-pre-wrap">harness run "list the files"{"\n"}harness attach</pre>
       </div>
     </Empty>
   );

@@ -77,7 +77,7 @@ export function Access(): ReactNode {
       </Panel>
       <Panel title={t("access.tokens")}>
         <p className="text-sm text-quiet">{t("access.tokens.text")}</p>
-        <pre className="mt-2 overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs">harness token add --user ada --role operator ci{"\n"}harness token ls{"\n"}harness token rm ci</pre>
+        <pre className="mt-2 rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs whitespace-pre-wrap">harness token add --user ada --role operator ci{"\n"}harness token ls{"\n"}harness token rm ci</pre>
       </Panel>
     </>
   );
