@@ -162,6 +162,7 @@ export const en = {
   "composer.placeholder": "Say what shall be done …",
   "composer.steer.label": "Steer the running turn",
   "composer.steer.placeholder": "Steer the running agent …",
+  "composer.queue.placeholder": "Say what comes next …",
   "composer.send": "Send",
   "composer.steer": "Steer now",
   "composer.queue": "Queue next",

@@ -30,7 +30,7 @@ interface Comment { readonly path: string; readonly line: number; readonly code:
 
 /** The changes of files that calls made, by file; comments on lines go to the agent together. */
 export default function Changes({ id, onRewind }: { readonly id: string; readonly onRewind: (message: string) => void }): ReactNode {
-  const { row } = useLive();
+  const { row, detail } = useLive();
   const [read, setRead] = useState<{ readonly made: readonly Made[]; readonly prompts: readonly Prompt[] }>();
   const made = read?.made;
   const [error, setError] = useState("");
@@ -101,7 +101,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
       </div>
       {error !== "" && <p role="alert" className="bg-bad-soft px-4 py-1.5 text-sm text-bad">{error}</p>}
       {made !== undefined && files.size === 0 ? (
-        <div className="flex-1 overflow-y-auto"><Empty icon={<I.Diff size={20} />} title={t("changes.none")}>{t("changes.none.text")}</Empty></div>
+        <div className="flex-1 overflow-y-auto"><Empty icon={<I.Diff size={20} />} title={t("changes.none")}>{detail?.lacks?.events?.includes("tool_call") === true ? t("changes.none.bridge") : t("changes.none.text")}</Empty></div>
       ) : (
         <div className="flex min-h-0 flex-1">
           <nav aria-label={t("changes.list")} className="w-60 shrink-0 overflow-y-auto border-e border-line p-2 max-md:hidden">

@@ -27,6 +27,7 @@ export function Composer(): ReactNode {
   const [sending, setSending] = useState(0);
   const box = useRef<HTMLTextAreaElement>(null);
   const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
+  const steers = detail?.lacks?.commands?.includes("steer") !== true;
   useKeys({ write: () => box.current?.focus() });
   useEffect(() => void drafts.set(id, text), [id, text]);
   useEffect(() => {
@@ -65,10 +66,10 @@ export function Composer(): ReactNode {
       <div className="rounded-xl border border-edge bg-panel focus-within:border-mark">
         <textarea
           ref={box}
-          aria-label={running ? t("composer.steer.label") : t("composer.label")}
+          aria-label={running && steers ? t("composer.steer.label") : t("composer.label")}
           rows={1}
           value={text}
-          placeholder={running ? t("composer.steer.placeholder") : t("composer.placeholder")}
+          placeholder={!running ? t("composer.placeholder") : steers ? t("composer.steer.placeholder") : t("composer.queue.placeholder")}
           onChange={(e) => setText(e.target.value)}
           onKeyDown={(e) => {
             if (e.key === "Escape") return void box.current?.blur();
@@ -81,12 +82,12 @@ export function Composer(): ReactNode {
             }
             if (e.shiftKey && !running) return;
             e.preventDefault();
-            send(!running ? "say" : e.shiftKey ? "queue" : "steer");
+            send(!running ? "say" : e.shiftKey || !steers ? "queue" : "steer");
           }}
           className="block max-h-50 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base leading-6 outline-none placeholder:text-faint"
         />
         <div className="flex items-center gap-2 px-2 pb-2">
-          <label className="flex items-center">
+          <label className="flex items-center" hidden={detail?.lacks?.settings?.includes("permission_mode") === true}>
             <span className="sr-only">{t("mode.title")}</span>
             <select
               value={mode}
@@ -101,8 +102,8 @@ export function Composer(): ReactNode {
           <span className="min-w-0 flex-1 truncate text-end text-2xs text-faint">{sending > 0 && phase !== "open" ? t("composer.held") : ""}</span>
           {running ? (
             <>
-              <Button size="sm" disabled={text.trim() === ""} onClick={() => send("queue")} hotkey="⇧ Enter"><I.Queue size={12} />{t("composer.queue")}</Button>
-              <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("steer")} hotkey="Enter"><I.Steer size={12} />{t("composer.steer")}</Button>
+              <Button size="sm" tone={steers ? "plain" : "primary"} disabled={text.trim() === ""} onClick={() => send("queue")} hotkey={steers ? "⇧ Enter" : "Enter"}><I.Queue size={12} />{t("composer.queue")}</Button>
+              {steers && <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("steer")} hotkey="Enter"><I.Steer size={12} />{t("composer.steer")}</Button>}
             </>
           ) : (
             <Button size="sm" tone="primary" disabled={text.trim() === ""} onClick={() => send("say")} hotkey="Enter"><I.Send size={12} />{t("composer.send")}</Button>

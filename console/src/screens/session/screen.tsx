@@ -107,7 +107,8 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   }
   const cost = detail?.health?.budget.cost_usd;
   const context = detail?.health?.budget.context_usage_pct;
-  const bridge = detail?.health?.flags.some((f) => f.code === "low_fidelity") === true;
+  const lacks = [...(detail?.lacks?.commands ?? []), ...(detail?.lacks?.settings ?? []), ...(detail?.lacks?.events ?? [])];
+  const bridge = lacks.length > 0 || detail?.health?.flags.some((f) => f.code === "low_fidelity") === true;
 
   return (
     <>
@@ -116,7 +117,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
           <Link href="/" aria-label={t("nav.sessions")} className="-ms-1 grid size-8 shrink-0 place-items-center rounded-lg text-quiet hover:bg-sunken hover:text-ink"><I.Back /></Link>
           <Title id={id} title={title} />
           <StatusBadge status={status} />
-          {bridge && <Chip title={t("session.bridge.what")}>{t("session.bridge")}</Chip>}
+          {bridge && <span data-testid="bridge" className="max-sm:hidden"><Chip title={[t("session.bridge.what"), ...lacks].join("\n")}>{t("session.bridge")}</Chip></span>}
           <span className="flex-1" />
           <div className="hidden items-center gap-3 text-xs text-quiet md:flex">
             {detail?.engine !== undefined && <span className="text-faint">{[detail.engine, detail.config.model].filter(Boolean).join(" · ")}</span>}

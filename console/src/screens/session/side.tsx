@@ -52,6 +52,7 @@ export function SideBody({ onBranch }: { readonly onBranch: (from: string) => vo
               </ul>
             </Part>
           )}
+          <LacksPart detail={detail} />
           <Recent id={id} seq={detail.seq} />
         </div>
   );
@@ -89,6 +90,21 @@ function HealthPart({ detail }: { readonly detail: Detail }): ReactNode {
       <Meter label={t("budget.context")} ratio={b.context_usage_pct.unknown === true ? null : b.context_usage_pct.used / 100} text={b.context_usage_pct.unknown === true ? t("budget.unknown") : `${Math.round(b.context_usage_pct.used)} %`} />
       {h.policy.health.action !== undefined && h.policy.health.action !== "" && <p className="mt-1 text-xs text-faint">{h.policy.health.action === "pause" ? t("budget.pauses") : t("budget.asks")}</p>}
       {h.recovery_hint.action !== "none" && <p className="mt-2 rounded-lg bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{h.recovery_hint.text}</p>}
+    </Part>
+  );
+}
+
+/** What the session's engine cannot show or do; nothing is made up for it. */
+function LacksPart({ detail }: { readonly detail: Detail }): ReactNode {
+  const { commands = [], settings = [], events = [] } = detail.lacks ?? {};
+  if (commands.length + settings.length + events.length === 0) return null;
+  return (
+    <Part title={t("side.lacks")}>
+      <dl data-testid="lacks" className="space-y-1.5 text-xs">
+        {([["side.lacks.commands", commands], ["side.lacks.settings", settings], ["side.lacks.events", events]] as const).map(([name, list]) => list.length > 0 && (
+          <div key={name}><dt className="text-quiet">{t(name)}</dt><dd className="font-mono text-2xs text-faint [overflow-wrap:anywhere]">{list.join(", ")}</dd></div>
+        ))}
+      </dl>
     </Part>
   );
 }
