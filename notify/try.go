@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 const Test Kind = "test"
 
 // Try tells one hook a notice of no session, once, and returns what came of it:
-// nil if the receiver took it. What waits for the hook is not touched, and
+// nil if the receiver took it, else an error for people, as a
+// [Failure] has it. What waits for the hook is not touched, and
 // nothing of it is counted or kept. It returns [harness.ErrNotFound] if there is
 // no such hook.
 func (n *Notifier) Try(ctx context.Context, name string) error {
@@ -31,8 +33,12 @@ func (n *Notifier) Try(ctx context.Context, name string) error {
 	now := time.Now().UTC()
 	ctx, cancel := context.WithTimeout(ctx, deliverFor)
 	defer cancel()
-	return deliver(ctx, item{
+	err := deliver(ctx, item{
 		notice: Notice{ID: harness.MintID("test_", now, entropy), Kind: Test, Time: now},
 		about:  harness.Summary{Title: "A test of the hook " + name},
 	})
+	if err != nil {
+		return errors.New(why(err))
+	}
+	return nil
 }

@@ -99,6 +99,9 @@ export interface Hook {
   readonly waiting: number;
   readonly removable: boolean;
   readonly secret?: string; // only when it is made
+  readonly failures?: number; // in a row
+  readonly last_failed_at?: string;
+  readonly last_error?: string;
 }
 
 export interface About {

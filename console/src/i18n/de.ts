@@ -541,6 +541,7 @@ export const de: Catalogue = {
   "hooks.only": "nur {kind}",
   "hooks.command": "Befehl",
   "hooks.waiting": "{n} warten",
+  "hooks.failing": { one: "Der letzte Versuch schlug fehl: {why}.", other: "Die letzten {n} Versuche schlugen fehl: {why}." },
   "hooks.testing": "Sendet …",
   "hooks.delivered": "Angenommen, nach {n} ms.",
   "hooks.refused": "Nicht angenommen.",

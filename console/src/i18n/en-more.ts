@@ -337,6 +337,7 @@ export const enMore = {
   "hooks.only": "only {kind}",
   "hooks.command": "command",
   "hooks.waiting": "{n} wait",
+  "hooks.failing": { one: "The last try failed: {why}.", other: "The last {n} tries failed: {why}." },
   "hooks.testing": "Sending …",
   "hooks.delivered": "It was taken, after {n} ms.",
   "hooks.refused": "It was not taken.",

@@ -8,6 +8,7 @@ import { CopyButton } from "../../ui/copy";
 import * as I from "../../ui/icons";
 import { Chip } from "../../ui/status";
 import { Panel } from "../../ui/surface";
+import { Ago } from "../../ui/time";
 
 /** Whom the server tells, also when no page is open: webhooks, and commands of the server's own file. */
 export function Hooks(): ReactNode {
@@ -53,6 +54,7 @@ function One({ hook: h, onRemove }: { readonly hook: Hook; readonly onRemove: ()
           <p className="flex items-center gap-2 text-sm font-medium"><span className="truncate">{h.name}</span>{h.command === true && <Chip><I.Terminal size={10} />{t("hooks.command")}</Chip>}{h.waiting > 0 && <Chip tone="warn">{t("hooks.waiting", { n: h.waiting })}</Chip>}</p>
           {h.url !== undefined && <p className="font-mono text-xs text-quiet [overflow-wrap:anywhere]">{h.url}</p>}
           <p className="text-xs text-faint">{h.on.map((k) => kindText(k)).join(" · ")}{h.kind !== undefined && h.kind !== "" ? ` · ${t("hooks.only", { kind: h.kind })}` : ""}{h.user_id !== undefined && h.user_id !== "" ? ` · ${h.user_id}` : ""}</p>
+          {h.last_error !== undefined && h.last_failed_at !== undefined && <p className="text-xs text-bad">{t("hooks.failing", { n: h.failures ?? 1, why: h.last_error })} <Ago at={h.last_failed_at} /></p>}
         </div>
         {sure ? (
           <>
