@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"harness/internal/browsertest"
 )
 
 // A key is another after somebody has pressed it in the settings; what it was
@@ -187,11 +188,7 @@ func (p *page) swipe(selector string, by float64) {
 		if kind == input.DispatchTouchEventTypeTouchEnd {
 			points = []*input.TouchPoint{}
 		}
-		ctx, cancel := context.WithTimeout(p.ctx, patience)
-		defer cancel()
-		if _, err := chromedp.Call(ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}); err != nil {
-			p.t.Fatalf("touch: %v", err)
-		}
+		browsertest.Call(p.Page, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, at[0])
 	for i := 1.0; i <= 8; i++ {
