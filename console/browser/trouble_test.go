@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +64,25 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 		t.Errorf("the state says %q, the log %q", want, got)
 	}
 	p.shot("after-restart")
+}
+
+// A screen that is wanted while the server is gone comes when it is back; the
+// page stays.
+func TestAScreenThatIsWantedWhileTheServerIsGoneComesLater(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	h := newHouse(t)
+	p := h.visit(t, "/")
+	p.expect(offline...)
+	h.stop(syscall.SIGKILL)
+	p.see(`[data-testid="lost"]`)
+	p.walk("/cockpit")
+	p.see(`main [aria-busy="true"]`)
+	p.see(`nav a[href="/inbox"]`)
+	p.shot("coming")
+	h.start(strings.TrimPrefix(h.url, "http://"))
+	p.read("Worst first")
+	p.gone(`[data-testid="lost"]`)
 }
 
 // Flow 10: nothing that a model, a tool or a user writes is ever run.
@@ -126,7 +146,7 @@ func TestNoTextIsForgottenByTranslations(t *testing.T) {
 	id := h.session("Data", "write x to x.txt", nil)
 	h.until(id, "a question", asks)
 	p := h.visit(t, "/")
-	for name, path := range map[string]string{"sessions": "/", "session": "/s/" + id, "timeline": "/s/" + id + "/timeline", "inbox": "/inbox", "cockpit": "/cockpit", "settings": "/settings/policy", "appearance": "/settings/appearance"} {
+	for name, path := range map[string]string{"sessions": "/", "session": "/s/" + id, "timeline": "/s/" + id + "/timeline", "inbox": "/inbox", "cockpit": "/cockpit", "settings": "/settings/policy", "budgets": "/settings/budgets", "engines": "/settings/engines", "notifications": "/settings/notifications", "appearance": "/settings/appearance", "keys": "/settings/keys", "changes": "/s/" + id + "/changes", "nowhere": "/s/" + id + "/nowhere"} {
 		p.goTo(path + "?lang=en-XA")
 		p.until(`document.querySelector('nav')?.innerText.includes("[") || document.querySelector('nav a')?.title.includes("[")`)
 		p.shot("pseudo-" + name)

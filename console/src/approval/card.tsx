@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 
 import { api, messageOf } from "../data/api";
 import { editsOf } from "../data/edits";
@@ -7,6 +7,7 @@ import { useKeys } from "../data/keys";
 import { plain } from "../data/plain";
 import { commandOf, riskOf, subjectOf } from "../data/risk";
 import { t } from "../i18n";
+import { later } from "../shell/later";
 import { Button, inputClass } from "../ui/controls";
 import { EditView } from "../ui/diff";
 import * as I from "../ui/icons";
@@ -16,7 +17,7 @@ import { Slide, Swipe } from "../ui/swipe";
 import { shortAge, useTick, Waiting } from "../ui/time";
 import { ToolIcon } from "./tool-icon";
 
-const Rule = lazy(() => import("./rule"));
+const Rule = later(() => import("./rule"));
 
 export interface Asked {
   readonly request_id: string;

@@ -20,7 +20,7 @@ export const de: Catalogue = {
 
   "connection.open": "Live",
   "connection.connecting": "Verbindet",
-  "connection.reconnecting": "Verbindet neu",
+  "connection.reconnecting": "Offline",
   "connection.closed": "Getrennt",
   "connection.lost": "Keine Verbindung zum Server. Was hier steht, kann alt sein; es holt von selbst auf.",
   "line.open": "Live",
@@ -28,6 +28,9 @@ export const de: Catalogue = {
   "line.stale": "Prüft",
   "line.reconnecting": "Verbindet neu",
   "line.closed": "Getrennt",
+  "broken.title": "Das konnte nicht gezeigt werden",
+  "broken.text": "Von der Sitzung ist nichts verloren: Sie liegt beim Server. Meist hilft es, die Seite neu zu laden.",
+  "broken.again": "Neu laden",
   "login.ended": "Du bist nicht mehr angemeldet.",
   "login.again": "Anmelden",
 

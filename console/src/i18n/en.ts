@@ -19,7 +19,7 @@ export const en = {
 
   "connection.open": "Live",
   "connection.connecting": "Connecting",
-  "connection.reconnecting": "Reconnecting",
+  "connection.reconnecting": "Offline",
   "connection.closed": "Closed",
   "connection.lost": "No connection to the server. What is shown may be old; it will catch up by itself.",
   "line.open": "Live",
@@ -27,6 +27,9 @@ export const en = {
   "line.stale": "Checking",
   "line.reconnecting": "Reconnecting",
   "line.closed": "Closed",
+  "broken.title": "This could not be shown",
+  "broken.text": "Nothing of the session is lost: it is the server's. Loading the page again usually helps.",
+  "broken.again": "Load again",
   "login.ended": "You are not logged in any more.",
   "login.again": "Log in",
 

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
 import { lobby } from "../data/lobby";
@@ -11,18 +11,19 @@ import { SessionsScreen } from "../screens/sessions/screen";
 import { SessionScreen } from "../screens/session/screen";
 import { Banner } from "../ui/surface";
 import { Button } from "../ui/controls";
+import { Coming, later, Whole } from "./later";
 import { Nav } from "./nav";
 import { NotFound } from "./not-found";
 import { openHelp, openNew, openPalette, sheet } from "./open";
 import { Toasts } from "./toasts";
 
-const NewSessionDialog = lazy(() => import("./new-session"));
-const Palette = lazy(() => import("./palette"));
-const HelpSheet = lazy(() => import("./help"));
-const InboxScreen = lazy(() => import("../screens/inbox/screen"));
-const CockpitScreen = lazy(() => import("../screens/cockpit/screen"));
-const SettingsScreen = lazy(() => import("../screens/settings/screen"));
-const ChatScreen = lazy(() => import("../screens/chat/screen"));
+const NewSessionDialog = later(() => import("./new-session"));
+const Palette = later(() => import("./palette"));
+const HelpSheet = later(() => import("./help"));
+const InboxScreen = later(() => import("../screens/inbox/screen"));
+const CockpitScreen = later(() => import("../screens/cockpit/screen"));
+const SettingsScreen = later(() => import("../screens/settings/screen"));
+const ChatScreen = later(() => import("../screens/chat/screen"));
 
 export function App(): ReactNode {
   const lang = useLang();
@@ -45,7 +46,8 @@ export function App(): ReactNode {
       <Nav />
       <main className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Lost />
-        <Suspense fallback={<div className="flex-1" />}>
+        <Whole key={path.split("/")[1]}>
+        <Suspense fallback={<Coming />}>
           <Switch>
             <Route path="/" component={SessionsScreen} />
             <Route path="/inbox" component={InboxScreen} />
@@ -57,6 +59,7 @@ export function App(): ReactNode {
             <Route><NotFound /></Route>
           </Switch>
         </Suspense>
+        </Whole>
       </main>
       <Sheet />
       <Toasts />

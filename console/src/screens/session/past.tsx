@@ -14,18 +14,21 @@ import { Message } from "./message";
 
 /** The session as it was at an event. Looking never runs anything. */
 export default function Past({ id, at, onBranch }: { readonly id: string; readonly at: number; readonly onBranch: (from: string) => void }): ReactNode {
-  const { row } = useLive();
+  const { row, detail } = useLive();
   const [, go] = useLocation();
   const [state, setState] = useState<Snapshot>();
   const [error, setError] = useState("");
   const key = useKeyNames();
-  const end = row?.seq ?? at;
+  const last = row?.seq ?? detail?.seq;
+  const end = last ?? at;
   const path = `/s/${encodeURIComponent(id)}`;
   useEffect(() => {
+    if (last === undefined) return;
+    if (at > last || at < 1) return go(`${path}/at/${Math.max(1, Math.min(last, at))}`, { replace: true }); // an event that is not there
     const stop = new AbortController();
     api.state(id, at, 60, stop.signal).then((s) => (setState(s), setError("")), (e: unknown) => stop.signal.aborted || setError(messageOf(e)));
     return () => stop.abort();
-  }, [id, at]);
+  }, [id, at, last === undefined]);
   const step = (to: number) => go(`${path}/at/${Math.max(1, Math.min(end, to))}`, { replace: true });
   useKeys({ previousEvent: () => step(at - 1), nextEvent: () => step(at + 1), branch: () => onBranch(`${id}.${at}`) });
   const messages = useMemo(() => state?.messages.map(fromHttp) ?? [], [state]);

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import { api, messageOf } from "../../data/api";
@@ -7,6 +7,7 @@ import { titleOf } from "../../data/notices";
 import { prefs, setPrefs, usePref } from "../../data/prefs";
 import { toast } from "../../data/toasts";
 import { type Key, t } from "../../i18n";
+import { Coming, later } from "../../shell/later";
 import { NotFound } from "../../shell/not-found";
 import { type Entry, useCommands } from "../../shell/open";
 import { Button, IconButton } from "../../ui/controls";
@@ -20,16 +21,16 @@ import { Chat } from "./chat";
 import { Composer } from "./composer";
 import { LiveSession, useClient, useConnection, useHarness, useLive, useStatus } from "./live";
 
-const Side = lazy(() => import("./side"));
-const SideBody = lazy(() => import("./side").then((m) => ({ default: m.SideBody })));
-const BranchDialog = lazy(() => import("./branch"));
-const RewindDialog = lazy(() => import("./rewind"));
-const Past = lazy(() => import("./past"));
-const Timeline = lazy(() => import("./timeline"));
-const Changes = lazy(() => import("./changes"));
-const TreeView = lazy(() => import("./tree"));
-const Artifacts = lazy(() => import("./artifacts"));
-const Inspect = lazy(() => import("./inspect"));
+const Side = later(() => import("./side"));
+const SideBody = later(async () => ({ default: (await import("./side")).SideBody }));
+const BranchDialog = later(() => import("./branch"));
+const RewindDialog = later(() => import("./rewind"));
+const Past = later(() => import("./past"));
+const Timeline = later(() => import("./timeline"));
+const Changes = later(() => import("./changes"));
+const TreeView = later(() => import("./tree"));
+const Artifacts = later(() => import("./artifacts"));
+const Inspect = later(() => import("./inspect"));
 
 const views = ["chat", "timeline", "changes", "tree", "artifacts", "inspect"] as const;
 type View = (typeof views)[number];
@@ -166,7 +167,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
             <Suspense><Past id={id} at={at} onBranch={(from) => setBranching({ from })} /></Suspense>
           ) : (
             <>
-              <Suspense fallback={<div className="flex-1" />}>
+              <Suspense fallback={<Coming />}>
                 {view === "chat" && <Chat onRewind={setRewinding} onBranch={(from) => setBranching({ from })} />}
                 {view === "timeline" && <Timeline id={id} />}
                 {view === "changes" && <Changes id={id} onRewind={setRewinding} />}

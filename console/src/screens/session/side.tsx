@@ -79,7 +79,7 @@ function HealthPart({ detail }: { readonly detail: Detail }): ReactNode {
           {h.flags.map((f) => (
             <li key={f.code} className="flex items-start gap-1.5 text-xs">
               <span className={`mt-0.5 ${f.severity === "critical" ? "text-bad" : f.severity === "warn" ? "text-warn" : "text-faint"}`}><I.Warning size={12} /></span>
-              <span className="text-quiet">{f.message}</span>
+              <span data-user className="text-quiet">{f.message}</span>
             </li>
           ))}
         </ul>
@@ -89,7 +89,7 @@ function HealthPart({ detail }: { readonly detail: Detail }): ReactNode {
       <Meter label={t("budget.time")} ratio={b.runtime_minutes.ratio} text={of(b.runtime_minutes.used < 1 ? t("time.s", { n: Math.round(b.runtime_minutes.used * 60) }) : duration(b.runtime_minutes.used * 60_000), b.runtime_minutes.limit, (n) => t("time.min", { n }))} />
       <Meter label={t("budget.context")} ratio={b.context_usage_pct.unknown === true ? null : b.context_usage_pct.used / 100} text={b.context_usage_pct.unknown === true ? t("budget.unknown") : `${Math.round(b.context_usage_pct.used)} %`} />
       {h.policy.health.action !== undefined && h.policy.health.action !== "" && <p className="mt-1 text-xs text-faint">{h.policy.health.action === "pause" ? t("budget.pauses") : t("budget.asks")}</p>}
-      {h.recovery_hint.action !== "none" && <p className="mt-2 rounded-lg bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{h.recovery_hint.text}</p>}
+      {h.recovery_hint.action !== "none" && <p data-user className="mt-2 rounded-lg bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{h.recovery_hint.text}</p>}
     </Part>
   );
 }
