@@ -148,7 +148,13 @@ func TestNoTextIsForgottenByTranslations(t *testing.T) {
 	p := h.visit(t, "/")
 	for name, path := range map[string]string{"sessions": "/", "session": "/s/" + id, "timeline": "/s/" + id + "/timeline", "inbox": "/inbox", "cockpit": "/cockpit", "settings": "/settings/policy", "budgets": "/settings/budgets", "engines": "/settings/engines", "notifications": "/settings/notifications", "appearance": "/settings/appearance", "keys": "/settings/keys", "changes": "/s/" + id + "/changes", "nowhere": "/s/" + id + "/nowhere"} {
 		p.goTo(path + "?lang=en-XA")
-		p.until(`document.querySelector('nav')?.innerText.includes("[") || document.querySelector('nav a')?.title.includes("[")`)
+		p.until(`document.querySelector("main h1, [data-testid=not-found]") !== null && document.querySelector("[aria-busy=true]") === null && document.querySelector('[data-testid="lamp"]').dataset.phase === "open" && document.querySelector("nav a[title^='[']") !== null`)
+		if strings.HasPrefix(path, "/s/") && name != "nowhere" {
+			p.see(`[data-testid="line"][data-phase="open"]`)
+		}
+		if name == "session" {
+			p.see("aside h2")
+		}
 		p.shot("pseudo-" + name)
 		left := eval[string](p, `[...document.querySelectorAll('h1, h2, h3, button, label, th, option, nav a, p, dt')].filter((e) => e.offsetParent !== null && e.children.length === 0 && /[A-Za-z]{3}/.test(e.textContent) && !e.textContent.includes("[") && e.closest('[data-user], [role=log], [data-session], kbd, code, pre, [data-approval] [role=group], [role=grid], h1, [role=status]') === null).map((e) => e.textContent).join(" | ")`)
 		if left != "" {

@@ -78,6 +78,11 @@ export function duration(ms: number): string {
   return clock(ms);
 }
 
+/** A running time in minutes; below one in seconds. */
+export function spell(minutes: number): string {
+  return minutes < 1 ? t("time.s", { n: Math.round(minutes * 60) }) : duration(minutes * 60_000);
+}
+
 export function money(usd: number): string {
   return new Intl.NumberFormat(lang(), { style: "currency", currency: "USD", maximumFractionDigits: usd < 1 ? 3 : 2 }).format(usd);
 }

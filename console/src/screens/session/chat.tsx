@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState }
 
 import { useKeys } from "../../data/keys";
 import { t } from "../../i18n";
+import { Coming } from "../../shell/later";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { useMeasured } from "../../ui/measured";
@@ -25,7 +26,12 @@ const none: readonly HarnessMessage[] = [];
  * which grows, is not measured at all. It follows the end while somebody is
  * there, and lets go of it at the first scroll up.
  */
-export function Chat({ onRewind, onBranch }: { readonly onRewind: (message: string) => void; readonly onBranch: (from: string) => void }): ReactNode {
+export function Chat(props: { readonly onRewind: (message: string) => void; readonly onBranch: (from: string) => void }): ReactNode {
+  const known = useHarness(() => true) === true; // what the server has came
+  return known ? <Thread {...props} /> : <Coming />;
+}
+
+function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) => void; readonly onBranch: (from: string) => void }): ReactNode {
   const live = useHarness((s) => s.messages) ?? none;
   const history = useHistory(50);
   const messages = useMemo(() => (history.messages.length === 0 ? live : [...history.messages, ...live]), [history.messages, live]);

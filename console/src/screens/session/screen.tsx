@@ -58,7 +58,8 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const tab = useRef<HTMLAnchorElement>(null);
   useEffect(() => void tab.current?.scrollIntoView({ block: "nearest", inline: "center" }), [view, at]);
   const side = usePref("side");
-  const title = titleOf(row ?? detail ?? { session_id: id });
+  const known = row !== undefined || detail !== undefined;
+  const title = known ? titleOf(row ?? detail) : "…";
   const path = `/s/${encodeURIComponent(id)}`;
   const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
   const [, setStopping] = useState(0);
@@ -117,7 +118,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
         <div className="flex items-center gap-2 px-3 pt-2 sm:px-5">
           <Link href="/" aria-label={t("nav.sessions")} className="-ms-1 grid size-8 shrink-0 place-items-center rounded-lg text-quiet hover:bg-sunken hover:text-ink"><I.Back /></Link>
           <Title id={id} title={title} />
-          <StatusBadge status={status} />
+          {known && <StatusBadge status={status} />}
           {bridge && <span data-testid="bridge" className="max-sm:hidden"><Chip title={[t("session.bridge.what"), ...lacks].join("\n")}>{t("session.bridge")}</Chip></span>}
           <span className="flex-1" />
           <div className="hidden items-center gap-3 text-xs text-quiet md:flex">

@@ -8,7 +8,7 @@ import { t } from "../../i18n/more";
 import * as I from "../../ui/icons";
 import { Chip, Score, StatusGlyph } from "../../ui/status";
 import { Meter } from "../../ui/surface";
-import { Ago, duration, money, number } from "../../ui/time";
+import { Ago, money, number, spell } from "../../ui/time";
 import { useLive } from "./live";
 
 /** What goes with the conversation: how the session is, what it may spend, where one can go back to. */
@@ -86,7 +86,7 @@ function HealthPart({ detail }: { readonly detail: Detail }): ReactNode {
       )}
       <Meter label={t("budget.tokens")} ratio={b.total_tokens.ratio} text={of(number(b.total_tokens.used), b.total_tokens.limit, number)} />
       <Meter label={t("budget.cost")} ratio={b.cost_usd.ratio} text={b.cost_usd.unknown === true && b.cost_usd.used === 0 ? t("budget.unknown") : of(money(b.cost_usd.used), b.cost_usd.limit, money)} />
-      <Meter label={t("budget.time")} ratio={b.runtime_minutes.ratio} text={of(b.runtime_minutes.used < 1 ? t("time.s", { n: Math.round(b.runtime_minutes.used * 60) }) : duration(b.runtime_minutes.used * 60_000), b.runtime_minutes.limit, (n) => t("time.min", { n }))} />
+      <Meter label={t("budget.time")} ratio={b.runtime_minutes.ratio} text={of(spell(b.runtime_minutes.used), b.runtime_minutes.limit, (n) => t("time.min", { n }))} />
       <Meter label={t("budget.context")} ratio={b.context_usage_pct.unknown === true ? null : b.context_usage_pct.used / 100} text={b.context_usage_pct.unknown === true ? t("budget.unknown") : `${Math.round(b.context_usage_pct.used)} %`} />
       {h.policy.health.action !== undefined && h.policy.health.action !== "" && <p className="mt-1 text-xs text-faint">{h.policy.health.action === "pause" ? t("budget.pauses") : t("budget.asks")}</p>}
       {h.recovery_hint.action !== "none" && <p data-user className="mt-2 rounded-lg bg-warn-soft px-2.5 py-1.5 text-xs text-warn">{h.recovery_hint.text}</p>}

@@ -10,7 +10,7 @@ import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Score, StatusBadge, StatusGlyph, statusText } from "../../ui/status";
 import { Panel } from "../../ui/surface";
-import { Ago, duration, money, number } from "../../ui/time";
+import { Ago, money, number, spell } from "../../ui/time";
 import { useLive } from "./live";
 
 interface Node { readonly row: Row; readonly at: number; readonly children: readonly Node[] }
@@ -93,7 +93,7 @@ function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNod
     [t("compare.health"), (d) => (d.health === undefined ? "–" : <Score score={d.health.score} grade={d.health.grade} />)],
     [t("budget.cost"), (d) => (d.health === undefined || d.health.budget.cost_usd.unknown === true ? t("budget.unknown") : money(d.health.budget.cost_usd.used))],
     [t("budget.tokens"), (d) => number(d.health?.budget.total_tokens.used ?? 0)],
-    [t("compare.time"), (d) => duration((d.health?.budget.runtime_minutes.used ?? 0) * 60_000)],
+    [t("compare.time"), (d) => spell(d.health?.budget.runtime_minutes.used ?? 0)],
     [t("compare.messages"), (d) => number(d.message_count)],
     [t("compare.calls"), (d) => `${number(d.health?.counters.tool_calls ?? 0)} (${t("compare.failed", { n: d.health?.counters.failed_tool_calls ?? 0 })})`],
     [t("compare.events"), (d) => number(d.seq)],
