@@ -11,6 +11,7 @@ import (
 
 	"harness"
 	"harness/artifact"
+	"harness/store/memory"
 )
 
 func open(t *testing.T) (*artifact.Shelf, string) {
@@ -26,6 +27,15 @@ func open(t *testing.T) (*artifact.Shelf, string) {
 func TestWhatIsKeptIsReadUntilItsSessionIsForgotten(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t)
+	t.Run("InADirectory", func(t *testing.T) { keeps(t, s) })
+	t.Run("InADepot", func(t *testing.T) { keeps(t, artifact.In(memory.NewDepot())) })
+	left, err := filepath.Glob(filepath.Join(dir, "*", ".part-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func keeps(t *testing.T, s harness.Shelf) {
 	ids := map[string]string{}
 	var wg sync.WaitGroup
 	for _, session := range []harness.SessionID{"ses_a", "ses_b", "a:b.c-D"} {
@@ -63,10 +73,6 @@ func TestWhatIsKeptIsReadUntilItsSessionIsForgotten(t *testing.T) {
 		if gone := strings.HasPrefix(id, "art_ses_a."); gone != errors.Is(err, harness.ErrNotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
-	}
-	left, err := filepath.Glob(filepath.Join(dir, "*", ".part-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"harness"
-	"harness/artifact"
 	"harness/engine/script"
 	"harness/gateway"
 	"harness/kernel"
@@ -91,11 +90,11 @@ func serve(ctx context.Context, p *program, args []string) error {
 	}
 	defer store.Close()
 
-	shelf, err := artifact.Open(filepath.Join(*w.data, "artifacts"))
+	shelf, closeShelf, err := shelfOf(store, *w.data)
 	if err != nil {
-		return fmt.Errorf("--data: %w", err)
+		return err
 	}
-	defer shelf.Close()
+	defer closeShelf()
 	keep, err := shots.open(ctx, filepath.Join(*w.data, "snapshots"), dir, log)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (s *schemas) take(t testing.TB) string {
 		url = s.server.URL(t)
 	}
 	t.Cleanup(func() {
-		s.server.Exec(t, url, "DELETE FROM leases; DELETE FROM owners; DELETE FROM orders; DELETE FROM rules; DELETE FROM messages; DELETE FROM snapshots; DELETE FROM commits; DELETE FROM leftovers; DELETE FROM sessions")
+		s.server.Exec(t, url, "DELETE FROM files; DELETE FROM places; DELETE FROM blobs; DELETE FROM leases; DELETE FROM owners; DELETE FROM orders; DELETE FROM rules; DELETE FROM messages; DELETE FROM snapshots; DELETE FROM commits; DELETE FROM leftovers; DELETE FROM sessions")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.free = append(s.free, url)

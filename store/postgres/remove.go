@@ -16,7 +16,17 @@ import (
 // Remove returns, or if that is cut off with the next removal or start of any
 // process.
 func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return remove(ctx, tx, id) })
+	var places []string
+	var err error
+	for n := 0; n == 0 || n < deliverAttempts && passing(err); n++ {
+		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+			if err := remove(ctx, tx, id); err != nil {
+				return err
+			}
+			places, err = forgetFiles(ctx, tx, id)
+			return err
+		})
+	}
 	if code(err) == codeForeignKey {
 		err = fmt.Errorf("branched off meanwhile: %w", harness.ErrBranched)
 	}
@@ -24,6 +34,9 @@ func (s *Store) Remove(ctx context.Context, id harness.SessionID) error {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	s.removed(id)
+	for _, place := range places {
+		s.announce(harness.AboutPlace(place))
+	}
 	s.clear(ctx)
 	return nil
 }

@@ -186,16 +186,21 @@ func (s *Store) within(ctx context.Context, f func(context.Context, querier) err
 // transact runs f in a transaction of its own, and again if its connection was
 // lost before the end. If it is lost at the commit, the outcome is unknown.
 func (s *Store) transact(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
+	return s.transactFor(ctx, s.timeout, f)
+}
+
+// transactFor is transact with a time of its own for the whole.
+func (s *Store) transactFor(ctx context.Context, d time.Duration, f func(context.Context, pgx.Tx) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	if s.looking {
 		return errClosed
 	}
-	committing, err := s.attempt(ctx, f)
+	committing, err := s.attempt(ctx, d, f)
 	if lost(err) && !committing && s.open(ctx) == nil {
 		s.pool.Reset()
-		committing, err = s.attempt(ctx, f)
+		committing, err = s.attempt(ctx, d, f)
 	}
 	if lost(err) && committing {
 		err = fmt.Errorf("the connection was lost before the answer, the outcome is unknown: %w", err)
@@ -204,8 +209,8 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, pgx.Tx) er
 }
 
 // attempt is one transaction; committing says that it came as far as its end.
-func (s *Store) attempt(ctx context.Context, f func(context.Context, pgx.Tx) error) (committing bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+func (s *Store) attempt(ctx context.Context, d time.Duration, f func(context.Context, pgx.Tx) error) (committing bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {

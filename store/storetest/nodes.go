@@ -9,7 +9,7 @@ import (
 )
 
 // Nodes is a store that several processes share, to test the powers that are
-// for them: [harness.Follower], [harness.Leaser], [harness.Inbox].
+// for them: [harness.Follower], [harness.Leaser], [harness.Inbox], [harness.Depot].
 type Nodes struct {
 	// Open makes empty data and returns what opens it, once for each node. Every
 	// store that is opened is closed with the test.
@@ -53,6 +53,12 @@ var sharedPromises = []sharedPromise{
 	{"AnUnansweredOrderGoesToTheNextOwner", anUnansweredOrderGoesToTheNextOwner},
 	{"ASessionThatAnOrderWaitsForIsAnOrphan", aSessionThatAnOrderWaitsForIsAnOrphan},
 	{"OrdersOfASessionKeepTheirOrder", ordersOfASessionKeepTheirOrder},
+
+	{"WhatIsDeliveredIsFetchedAnywhere", whatIsDeliveredIsFetchedAnywhere},
+	{"ADeliveryIsConditional", aDeliveryIsConditional},
+	{"FilesGoWithTheirSession", filesGoWithTheirSession},
+	{"TheSameContentComesAndGoes", sameContentComesAndGoes},
+	{"APlaceIsHeldByOne", aPlaceIsHeldByOne},
 }
 
 // patience is how long a test waits for what must come: long beside anything

@@ -3,7 +3,9 @@ package storetest
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,6 +105,12 @@ var wrongShared = map[string]func(sharedPowers) harness.Store{
 	"AnUnansweredOrderGoesToTheNextOwner":        func(st sharedPowers) harness.Store { return agreeing{st, "of the old owner"} },
 	"ASessionThatAnOrderWaitsForIsAnOrphan":      func(st sharedPowers) harness.Store { return grasping{st, new(atomic.Bool)} },
 	"OrdersOfASessionKeepTheirOrder":             func(st sharedPowers) harness.Store { return disorderly{st} },
+
+	"WhatIsDeliveredIsFetchedAnywhere": func(st sharedPowers) harness.Store { return talkative{st} },
+	"ADeliveryIsConditional":           func(st sharedPowers) harness.Store { return unconditional{st} },
+	"FilesGoWithTheirSession":          func(st sharedPowers) harness.Store { return hoarding{st} },
+	"TheSameContentComesAndGoes":       func(st sharedPowers) harness.Store { return &wasteful{sharedPowers: st} },
+	"APlaceIsHeldByOne":                func(st sharedPowers) harness.Store { return lenient{st} },
 }
 
 type follower struct {
@@ -266,3 +274,53 @@ func (d disorderly) Receive(ctx context.Context, owner string) iter.Seq2[harness
 		}
 	}
 }
+
+// talkative lists what was known.
+type talkative struct{ sharedPowers }
+
+func (d talkative) Place(ctx context.Context, name string, _ uint64) (harness.Place, error) {
+	return d.sharedPowers.Place(ctx, name, 0)
+}
+
+// unconditional takes a delivery for any version.
+type unconditional struct{ sharedPowers }
+
+func (d unconditional) Deliver(ctx context.Context, to harness.Delivery) (uint64, error) {
+	to.At = harness.AnyVersion
+	return d.sharedPowers.Deliver(ctx, to)
+}
+
+// hoarding keeps what was a session's.
+type hoarding struct{ sharedPowers }
+
+func (h hoarding) Deliver(ctx context.Context, to harness.Delivery) (uint64, error) {
+	for i := range to.Add {
+		to.Add[i].Session = ""
+	}
+	return h.sharedPowers.Deliver(ctx, to)
+}
+
+// wasteful loses content when another file with it goes.
+type wasteful struct {
+	sharedPowers
+	gone atomic.Bool
+}
+
+func (h *wasteful) Deliver(ctx context.Context, to harness.Delivery) (uint64, error) {
+	if slices.Equal(to.Remove, []string{"x", "y"}) {
+		h.gone.Store(true)
+	}
+	return h.sharedPowers.Deliver(ctx, to)
+}
+
+func (h *wasteful) Fetch(ctx context.Context, place, name string) (io.ReadSeekCloser, error) {
+	if h.gone.Load() {
+		return nil, harness.ErrNotFound
+	}
+	return h.sharedPowers.Fetch(ctx, place, name)
+}
+
+// lenient lets everybody hold everything.
+type lenient struct{ sharedPowers }
+
+func (lenient) Hold(context.Context, string) (func(), error) { return func() {}, nil }

@@ -20,11 +20,13 @@ type sharedPowers interface {
 	harness.Leaser
 	harness.Inbox
 	harness.Bells
+	harness.Depot
 }
 
 // shared is the simplest such store: nodes of one process on one memory.
 type shared struct {
 	powers
+	harness.Depot
 
 	mu      sync.Mutex // guards what follows
 	changed chan struct{}
@@ -43,7 +45,7 @@ type kept struct {
 }
 
 func newShared() *shared {
-	return &shared{powers: memory.New(), changed: make(chan struct{}), expires: map[string]time.Time{}, ttls: map[string]time.Duration{},
+	return &shared{powers: memory.New(), Depot: memory.NewDepot(), changed: make(chan struct{}), expires: map[string]time.Time{}, ttls: map[string]time.Duration{},
 		dead: map[string]bool{}, leases: map[harness.SessionID]harness.Lease{}}
 }
 
@@ -77,7 +79,17 @@ func (s *shared) Append(ctx context.Context, c harness.Commit) error {
 }
 
 func (s *shared) Remove(ctx context.Context, id harness.SessionID) error {
+	s.Depot.(*memory.Depot).Remove(id)
 	return s.change(func() error { return s.powers.Remove(ctx, id) })
+}
+
+// Deliver rings the bells of everything.
+func (s *shared) Deliver(ctx context.Context, d harness.Delivery) (v uint64, err error) {
+	err = s.change(func() error {
+		v, err = s.Depot.Deliver(ctx, d)
+		return err
+	})
+	return v, err
 }
 
 func (s *shared) Follow(ctx context.Context, id harness.SessionID, at harness.Seq) iter.Seq2[harness.Event, error] {
