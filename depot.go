@@ -12,7 +12,8 @@ import (
 // files have it, and no longer than one of them.
 //
 // A place is a set of files under a name. It need not be made: one that nobody
-// has delivered anything to is empty and of version 0. After each delivery the
+// has delivered anything to is empty and of version 0. One that had files of
+// sessions goes, with all that is in it, when the last of those is removed. After each delivery the
 // bells of [AboutPlace] ring, also those of the process that delivered.
 type Depot interface {
 	// Place says what a place holds, by name. If it is still of version known,

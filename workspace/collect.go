@@ -25,6 +25,23 @@ type Collected struct {
 // ctx ends; snapshots wait for it. If ctx ends in the middle nothing is lost but
 // the work.
 func (t *Tree) Collect(ctx context.Context) (Collected, error) {
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return Collected{}, err
+	}
+	defer leave()
+	return t.free(ctx)
+}
+
+// free is Collect with the tree entered.
+func (t *Tree) free(ctx context.Context) (Collected, error) {
+	if t.share != nil {
+		return t.collectShared(ctx)
+	}
+	return t.collect(ctx)
+}
+
+func (t *Tree) collect(ctx context.Context) (Collected, error) {
 	var sum Collected
 	for {
 		c, err := object.Collect(ctx, t.objects(), t.storeOptions(), func(s *object.Store, keep func(object.ID) bool) error { return t.reach(ctx, s, keep) })

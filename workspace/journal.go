@@ -8,10 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"harness"
-	"harness/internal/flock"
 	"harness/workspace/object"
 )
 
@@ -42,38 +40,46 @@ func (t *Tree) readJournal() (*journal, error) {
 	return j, nil
 }
 
-func (t *Tree) writeJournal(j *journal) error {
+func (t *Tree) writeJournal(ctx context.Context, s *object.Store, j *journal) error {
 	b, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	return replace(t.journal(), b, true)
+	if err := replace(t.journal(), b, true); err != nil {
+		return err
+	}
+	if err := t.push(ctx, s, harness.Parcel{Name: journalAt, Content: b}); err != nil {
+		return errors.Join(err, os.Remove(t.journal()))
+	}
+	return nil
 }
 
-func (t *Tree) removeJournal() error {
+func (t *Tree) removeJournal(ctx context.Context) error {
 	if err := os.Remove(t.journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return object.SyncDir(t.data)
+	return errors.Join(object.SyncDir(t.data), t.withdraw(ctx, journalAt))
 }
 
 // alone claims the tree for a rewind, until release. It waits for another one,
 // at most until ctx ends.
 func (t *Tree) alone(ctx context.Context) (release func() error, err error) {
-	for {
-		l, err := flock.Take(filepath.Join(t.data, "rewind.lock"))
-		if err == nil {
-			return l.Release, nil
-		}
-		if _, held := errors.AsType[*flock.HeldError](err); !held {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("another rewind of %s: %w", t.root, context.Cause(ctx))
-		case <-time.After(5 * time.Millisecond): // flock has no wait that ctx could end
-		}
+	here, err := t.claim(ctx, "rewind.lock")
+	if err != nil || t.share == nil {
+		return here, err
 	}
+	everywhere, err := t.share.depot.Hold(ctx, t.share.place)
+	if err != nil {
+		return nil, errors.Join(err, here())
+	}
+	release = func() error {
+		everywhere()
+		return here()
+	}
+	if err := t.pull(ctx); err != nil { // what whoever had it left
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
 }
 
 // settle returns when no rewind is under way and none is left half done.
@@ -111,7 +117,7 @@ func (t *Tree) finish(ctx context.Context) error {
 		}
 	}
 	if errors.Is(err, ErrGone) { // its marks were forgotten, and with them the wish
-		return t.removeJournal()
+		return t.removeJournal(ctx)
 	}
 	return err
 }

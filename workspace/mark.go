@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -112,7 +113,7 @@ func (t *Tree) sessions() ([]harness.SessionID, error) {
 }
 
 // write makes the mark durable under a new id, later than the session's others.
-func (t *Tree) write(m *Mark) error {
+func (t *Tree) write(ctx context.Context, s *object.Store, m *Mark) error {
 	ids, err := t.ids(m.Session)
 	if err != nil {
 		return err
@@ -131,7 +132,14 @@ func (t *Tree) write(m *Mark) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(t.marks(m.Session), m.ID), b, true)
+	at := filepath.Join(t.marks(m.Session), m.ID)
+	if err := replace(at, b, true); err != nil {
+		return err
+	}
+	if err := t.push(ctx, s, harness.Parcel{Name: markName(m.Session, m.ID), Session: m.Session, Content: b}); err != nil {
+		return errors.Join(err, os.Remove(at))
+	}
+	return nil
 }
 
 // read returns a mark of the session.
@@ -203,5 +211,23 @@ func (t *Tree) Forget(session harness.SessionID) error {
 	if err := harness.CheckID("session id", string(session)); err != nil {
 		return err
 	}
-	return os.RemoveAll(t.marks(session))
+	ctx, cancel := context.WithTimeout(context.Background(), forgetFor)
+	defer cancel()
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ids, err := t.ids(session)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, id := range ids {
+		names = append(names, markName(session, id))
+	}
+	return errors.Join(t.withdraw(ctx, names...), os.RemoveAll(t.marks(session)))
 }
+
+// forgetFor bounds a Forget, which nobody can end early.
+const forgetFor = time.Minute

@@ -36,6 +36,11 @@ func (t *Trees) Diff(ctx context.Context, session harness.SessionID, dir, mark s
 }
 
 func (t *Tree) patch(ctx context.Context, session harness.SessionID, mark string) ([]byte, error) {
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	_, root, err := t.lookup(session, mark)
 	if err != nil {
 		return nil, err

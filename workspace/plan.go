@@ -40,6 +40,11 @@ func (t *Tree) planOf(ctx context.Context, session harness.SessionID, kin kin, m
 	if err := harness.CheckID("session id", string(session)); err != nil {
 		return Plan{}, err
 	}
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	defer leave()
 	if err := t.settle(ctx); err != nil {
 		return Plan{}, err
 	}

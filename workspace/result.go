@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 // takeResult writes the mark after a rewind: the tree as the rewind left it.
 // It is made from what was done, not from another look at the tree, so what
 // somebody else changes meanwhile is not taken for the session's doing.
-func (t *Tree) takeResult(s *object.Store, session harness.SessionID, now *dir, res Result) (Mark, error) {
+func (t *Tree) takeResult(ctx context.Context, s *object.Store, session harness.SessionID, now *dir, res Result) (Mark, error) {
 	m := res.Safety
 	m.Session, m.Phase, m.Time = session, After, time.Now()
 	edits := map[string][]Entry{} // by directory; Kind 0: gone
@@ -52,7 +53,7 @@ func (t *Tree) takeResult(s *object.Store, session harness.SessionID, now *dir, 
 		return m, err
 	}
 	m.Root = root.String()
-	return m, t.write(&m)
+	return m, t.write(ctx, s, &m)
 }
 
 // patcher makes a tree of another one and edits.

@@ -38,6 +38,11 @@ func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, kin kin,
 	if err := t.prepare(); err != nil {
 		return Result{}, err
 	}
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
 	release, err := t.alone(ctx)
 	if err != nil {
 		return Result{}, err
@@ -73,7 +78,7 @@ func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, kin kin,
 		return Result{Plan: p}, nil
 	}
 	safety.Session, safety.Phase = session, Before
-	if err := t.write(&safety); err != nil {
+	if err := t.write(ctx, s, &safety); err != nil {
 		return Result{}, err
 	}
 	j := &journal{Session: session, Target: target.ID, Safety: safety.ID, Temp: ours + strings.ToLower(rand.Text()[:8])}
@@ -82,7 +87,7 @@ func (t *Tree) rewindOf(ctx context.Context, session harness.SessionID, kin kin,
 			j.Chosen = append(j.Chosen, []byte(c.path))
 		}
 	}
-	if err := t.writeJournal(j); err != nil {
+	if err := t.writeJournal(ctx, s, j); err != nil {
 		return Result{}, err
 	}
 	return t.carryOut(ctx, s, j, p, safety, now)
@@ -130,10 +135,10 @@ func (t *Tree) carryOut(ctx context.Context, s *object.Store, j *journal, p Plan
 	if err := ctx.Err(); err != nil {
 		return res, context.Cause(ctx)
 	}
-	if res.After, err = t.takeResult(s, j.Session, now, res); err != nil {
+	if res.After, err = t.takeResult(ctx, s, j.Session, now, res); err != nil {
 		return res, err
 	}
-	if err := t.removeJournal(); err != nil {
+	if err := t.removeJournal(ctx); err != nil {
 		return res, err
 	}
 	if n := len(res.Failed); n > 0 {

@@ -22,12 +22,22 @@ func (t *Tree) Take(ctx context.Context, session harness.SessionID, p Phase) (Ma
 	if p != Before && p != After {
 		return Mark{}, fmt.Errorf("phase %q: %w", p, harness.ErrInvalid)
 	}
+	leave, err := t.enter(ctx)
+	if err != nil {
+		return Mark{}, err
+	}
+	defer leave()
 	if err := t.settle(ctx); err != nil {
 		return Mark{}, err
 	}
 	m, err := t.takeOnce(ctx, session, p)
+	for n := 0; n < pullTries && errors.Is(err, errMoved); n++ {
+		if err = t.pull(ctx); err == nil {
+			m, err = t.takeOnce(ctx, session, p)
+		}
+	}
 	if errors.Is(err, object.ErrFull) {
-		if _, collected := t.Collect(ctx); collected != nil {
+		if _, collected := t.free(ctx); collected != nil {
 			return Mark{}, errors.Join(err, collected)
 		}
 		m, err = t.takeOnce(ctx, session, p)
@@ -51,7 +61,7 @@ func (t *Tree) take(ctx context.Context, s *object.Store, session harness.Sessio
 		return m, err
 	}
 	m.Session, m.Phase = session, p
-	return m, t.write(&m)
+	return m, t.write(ctx, s, &m)
 }
 
 // look scans the tree and makes its content durable. What the tree with the id

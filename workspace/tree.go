@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"harness"
 	"harness/workspace/object"
 )
 
@@ -16,6 +17,9 @@ type Options struct {
 	Bounds
 	// Home is the user's home directory. It and what it lies in are refused.
 	Home string
+	// Depot has the snapshots, for every process that shares it: what is in the
+	// data directory is a copy. Nil: the data directory has them.
+	Depot harness.Depot
 }
 
 // Tree is a directory that snapshots are taken of. It holds nothing open and
@@ -25,6 +29,7 @@ type Tree struct {
 	root   string // the directory, without links
 	data   string // what is kept about it
 	bounds Bounds
+	share  *share // nil: what is kept is kept here alone
 }
 
 // Open returns the tree of dir, whose snapshots are kept below data. It refuses
@@ -63,9 +68,27 @@ func Open(data, dir string, opts *Options) (*Tree, error) {
 			return nil, fmt.Errorf("%s: %w: too much lies in it", root, ErrRefused)
 		}
 	}
-	sum := sha256.Sum256([]byte(root))
-	return &Tree{root: root, data: filepath.Join(data, hex.EncodeToString(sum[:10])), bounds: opts.Bounds.filled()}, nil
+	return newTree(data, root, opts), nil
 }
+
+// newTree is the tree of a directory without links.
+func newTree(data, root string, opts *Options) *Tree {
+	name := treeName(root)
+	t := &Tree{root: root, data: filepath.Join(data, name), bounds: opts.Bounds.filled()}
+	if opts.Depot != nil {
+		t.share = &share{opts.Depot, treePlace(name)}
+	}
+	return t
+}
+
+// treeName is what a tree is called among others, by its directory.
+func treeName(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:10])
+}
+
+// treePlace is where a depot has what is kept of a tree.
+func treePlace(name string) string { return "trees/" + name }
 
 // prepare makes the place for what is kept about the tree, with a note about
 // which tree that is.

@@ -141,7 +141,7 @@ func (h *host) keep(ctx context.Context, opts *protocol.Options, log *slog.Logge
 		log.Info("no snapshots, so no rewind: there is no --data for them")
 		return &keeper{}, nil
 	}
-	keep, err := h.shots.open(ctx, filepath.Join(data, "snapshots"), opts.Directory, log)
+	keep, err := h.shots.open(ctx, filepath.Join(data, "snapshots"), opts.Directory, nil, log)
 	if err == nil {
 		opts.Files, opts.Data = keep.files(), filepath.Join(data, "runs")
 	}

@@ -95,18 +95,22 @@ func serve(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	defer closeShelf()
-	keep, err := shots.open(ctx, filepath.Join(*w.data, "snapshots"), dir, log)
+	keep, err := shots.open(ctx, filepath.Join(*w.data, "snapshots"), dir, depotOf(store), log)
 	if err != nil {
 		return err
 	}
 	defer keep.close()
+	rooms := apart.beside(*w.data)
+	if keep.tasks, err = filepath.Abs(*rooms.dir); err != nil {
+		return fmt.Errorf("--tasks: %w", err)
+	}
 	all := map[string]harness.Engine{name: record.Engine(eng, keep.recorded(eng, name, log))}
 	nodes, err := among(store, name, *lease, log)
 	if err != nil {
 		return err
 	}
 	opts := &kernel.Options{
-		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: apart.beside(*w.data),
+		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: rooms,
 	}
 	nodes.join(opts)
 	k := kernel.New(store, all, opts)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"harness"
 	remoteengine "harness/engine/remote"
@@ -31,14 +32,17 @@ func (f *flags) snapshots() snapshots {
 // keeper keeps snapshots; the zero value keeps none.
 type keeper struct {
 	trees *workspace.Trees
+	tasks string // below it are workspaces that are made again if they are not here
+	log   *slog.Logger
 	stop  context.CancelFunc
 	tends sync.WaitGroup
 }
 
 // open keeps snapshots below data until close, and tidies them up meanwhile. Dir
-// is where sessions work unless they say otherwise.
-func (s snapshots) open(ctx context.Context, data, dir string, log *slog.Logger) (*keeper, error) {
-	k := &keeper{}
+// is where sessions work unless they say otherwise. If there is a depot, what is
+// below data is a copy of what it has.
+func (s snapshots) open(ctx context.Context, data, dir string, depot harness.Depot, log *slog.Logger) (*keeper, error) {
+	k := &keeper{log: log}
 	switch *s.mode {
 	case "off":
 		return k, nil
@@ -46,7 +50,7 @@ func (s snapshots) open(ctx context.Context, data, dir string, log *slog.Logger)
 	default:
 		return nil, fmt.Errorf("--snapshots %s: want on or off: %w", *s.mode, harness.ErrInvalid)
 	}
-	k.trees = workspace.NewTrees(data, &workspace.Options{Home: s.home})
+	k.trees = workspace.NewTrees(data, &workspace.Options{Home: s.home, Depot: depot})
 	if _, err := k.trees.Of(dir); err != nil {
 		log.Info("no snapshots here, so no rewind", "directory", dir, "err", err)
 	}
@@ -68,7 +72,23 @@ func (k *keeper) files() func(string) (harness.Rewinder, error) {
 	if k.trees == nil {
 		return nil
 	}
-	return k.trees.Of
+	return k.of
+}
+
+// restoreFor bounds how long a session waits for its workspace.
+const restoreFor = 5 * time.Minute
+
+// of finds the files of a directory. The workspace of an isolated session whose
+// node is gone is made again of what that node kept.
+func (k *keeper) of(dir string) (harness.Rewinder, error) {
+	if rel, err := filepath.Rel(k.tasks, dir); k.tasks != "" && err == nil && filepath.IsLocal(rel) {
+		ctx, cancel := context.WithTimeout(context.Background(), restoreFor)
+		defer cancel()
+		if err := k.trees.Restore(ctx, dir); err != nil {
+			k.log.Error("workspace not made again", "directory", dir, "err", err)
+		}
+	}
+	return k.trees.Of(dir)
 }
 
 // filesOf is the kernel's for an engine, or nil: a runner elsewhere has the files

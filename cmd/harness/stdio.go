@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"harness"
-	"harness/artifact"
 	"harness/kernel"
 	"harness/protocol/rpc"
 )
@@ -62,10 +61,14 @@ func stdio(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	data, ok := shots.beside(*store)
-	if !ok && *shots.mode == "on" {
+	depot := depotOf(st)
+	switch {
+	case depot != nil:
+		data = filepath.Join(dir, own, "snapshots") // a copy
+	case !ok && *shots.mode == "on":
 		*shots.mode = "off" // a store without files keeps nothing
 	}
-	keep, err := shots.open(ctx, data, dir, log)
+	keep, err := shots.open(ctx, data, dir, depot, log)
 	if err != nil {
 		return err
 	}
@@ -74,11 +77,13 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	house.log, house.secrets = log, hidden
 	if ok {
 		house.data = filepath.Dir(data)
-		shelf, err := artifact.Open(filepath.Join(house.data, "artifacts"))
+	}
+	if ok || depot != nil {
+		shelf, closeShelf, err := shelfOf(st, house.data)
 		if err != nil {
 			return err
 		}
-		defer shelf.Close()
+		defer closeShelf()
 		opts.Shelf = shelf
 	}
 	name, eng, err := openEngine(*engine, house)

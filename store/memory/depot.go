@@ -102,15 +102,20 @@ func (d *Depot) Remove(id harness.SessionID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for name, p := range d.places {
-		had := len(p.files)
+		had, others := len(p.files), false
 		for file, f := range p.files {
 			if f.Session == id {
 				delete(p.files, file)
 			}
+			others = others || f.Session != "" && f.Session != id
 		}
-		if len(p.files) != had {
-			d.movedLocked(name, p)
+		if len(p.files) == had {
+			continue
 		}
+		if !others {
+			clear(p.files)
+		}
+		d.movedLocked(name, p)
 	}
 }
 

@@ -173,7 +173,8 @@ func dropBlobs(ctx context.Context, tx pgx.Tx, digests [][]byte) error {
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// forgetFiles removes the files of a session, wherever they are.
+// forgetFiles removes the files of a session, wherever they are, and places that
+// no other session has files in.
 func forgetFiles(ctx context.Context, tx pgx.Tx, id harness.SessionID) (places []string, err error) {
 	rows, err := tx.Query(ctx, `SELECT name FROM places WHERE name IN (SELECT place FROM files WHERE session = $1 AND session <> '') ORDER BY name FOR UPDATE`, word(string(id)))
 	if err != nil {
@@ -186,6 +187,11 @@ func forgetFiles(ctx context.Context, tx pgx.Tx, id harness.SessionID) (places [
 	if err != nil {
 		return nil, err
 	}
+	rest, err := letGo(ctx, tx, "place = ANY($1::text[]) AND NOT EXISTS (SELECT FROM files o WHERE o.place = files.place AND o.session <> '')", places)
+	if err != nil {
+		return nil, err
+	}
+	let = append(let, rest...)
 	b := &pgx.Batch{}
 	b.Queue("UPDATE places SET version = nextval('versions') WHERE name = ANY($1::text[])", places)
 	b.Queue("DELETE FROM places p WHERE name = ANY($1::text[]) AND NOT EXISTS (SELECT FROM files f WHERE f.place = p.name)", places)

@@ -157,8 +157,9 @@ func filesGoWithTheirSession(t testing.TB, n Nodes) {
 	r := remover(t, store)
 	for _, id := range []harness.SessionID{"a", "b"} {
 		mustAppend(t, store, commit(id, 0, 1))
-		deliver(t, here, harness.Delivery{Place: "of" + string(id), Add: []harness.Parcel{{Name: "x", Session: id, Content: []byte("the same")}}})
+		deliver(t, here, harness.Delivery{Place: "of" + string(id), Add: []harness.Parcel{{Name: "x", Session: id, Content: []byte("the same")}, parcel("y", "beside it")}})
 	}
+	deliver(t, here, harness.Delivery{Place: "nobodys", Add: []harness.Parcel{parcel("y", "beside it")}})
 	version := deliver(t, here, harness.Delivery{Place: "all", Add: []harness.Parcel{{Name: "a", Session: "a"}, {Name: "b", Session: "b"}, parcel("c", "the same")}})
 	if err := r.Remove(t.Context(), "a"); err != nil {
 		t.Fatal(err)
@@ -169,8 +170,8 @@ func filesGoWithTheirSession(t testing.TB, n Nodes) {
 	if names, _ := held(t, there, "ofa"); len(names) > 0 {
 		t.Fatalf("its own place holds %v", names)
 	}
-	for _, at := range [][2]string{{"ofb", "x"}, {"all", "c"}} {
-		if got, err := fetch(t, there, at[0], at[1]); err != nil || string(got) != "the same" {
+	for at, want := range map[[2]string]string{{"ofb", "x"}: "the same", {"all", "c"}: "the same", {"ofb", "y"}: "beside it", {"nobodys", "y"}: "beside it"} {
+		if got, err := fetch(t, there, at[0], at[1]); err != nil || string(got) != want {
 			t.Fatalf("the same content of others: %q, %v", got, err)
 		}
 	}
