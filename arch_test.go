@@ -108,6 +108,7 @@ var mayImport = map[string][]string{
 	"internal/whole": {"internal/mint"},
 	"internal/chunk": {"."}, // events and their codec
 	"internal/flock": {"."}, // the closed set of errors
+	"internal/paper": {"."}, // the depot
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
 	// What sandboxes share is below them: nobody else has a use for it.

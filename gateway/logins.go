@@ -21,30 +21,18 @@ const (
 
 // Logins are the console's: codes that are good once, and the sessions of
 // browsers that were had for one. Nothing of either is kept but its hash. Without
-// [Logins.Keep] they end with the server.
+// [Logins.Keep] they end with the server, with [Logins.Share] they are those of
+// several.
 type Logins struct {
 	names  *Names
 	onEnd  func(login string)
-	keep   *keeper    // nil: they end with the server
-	saving sync.Mutex // held while they are written
+	keep   *keeper     // nil: they end with the server
+	share  *loginShare // nil: they are this server's alone
+	saving sync.Mutex  // held while they are written
 
 	mu    sync.Mutex // guards what follows
-	codes map[[32]byte]*code
-	open  map[[32]byte]*login
+	book  *book
 	ended []string // of which onEnd has not been told
-}
-
-type code struct {
-	caller harness.Caller
-	until  time.Time
-	used   time.Time // zero: not yet
-	login  [32]byte  // what it was exchanged for
-}
-
-type login struct {
-	caller harness.Caller
-	until  time.Time // whatever happens
-	last   time.Time // when it was used
 }
 
 // NewLogins has no logins, on the server that has these names. onEnd, which may
@@ -54,54 +42,36 @@ func NewLogins(names *Names, onEnd func(login string)) *Logins {
 	if onEnd == nil {
 		onEnd = func(string) {}
 	}
-	return &Logins{names: names, onEnd: onEnd, codes: map[[32]byte]*code{}, open: map[[32]byte]*login{}}
+	return &Logins{names: names, onEnd: onEnd, book: newBook()}
+}
+
+// change has f change the book, and tells of what has ended by it.
+func (l *Logins) change(f func(b *book, now time.Time)) {
+	if l.share != nil {
+		l.changeShared(f)
+	} else {
+		l.mu.Lock()
+		f(l.book, time.Now())
+		l.changed()
+		l.mu.Unlock()
+	}
+	l.tell()
 }
 
 // Code is a new code for a caller. It belongs behind the # of a URL, where no
 // server and no log sees it.
-func (l *Logins) Code(c harness.Caller) string {
-	s := random(32)
-	now := time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for h, o := range l.codes {
-		if !now.Before(o.until) {
-			delete(l.codes, h)
-		}
-	}
-	for len(l.codes) >= maxCodes {
-		delete(l.codes, first(l.codes, func(o *code) time.Time { return o.until }))
-	}
-	l.codes[sha256.Sum256([]byte(s))] = &code{caller: c, until: now.Add(codeFor)}
-	return s
-}
-
-// first is the first by time of a table.
-func first[T any](table map[[32]byte]*T, when func(*T) time.Time) (key [32]byte) {
-	var found *T
-	for h, v := range table {
-		if found == nil || when(v).Before(when(found)) {
-			key, found = h, v
-		}
-	}
-	return key
-}
-
-// end ends a login, if there is one.
-func (l *Logins) end(key [32]byte) {
-	if o := l.open[key]; o != nil {
-		delete(l.open, key)
-		l.ended = append(l.ended, o.caller.Login)
-		l.changed()
-	}
+func (l *Logins) Code(c harness.Caller) (code string) {
+	code = random(32)
+	l.change(func(b *book, now time.Time) { b.offer(now, code, c) })
+	return code
 }
 
 // tell tells of the logins that have ended, and has the rest kept.
 func (l *Logins) tell() {
 	l.save()
 	l.mu.Lock()
-	ended := l.ended
-	l.ended = nil
+	ended := append(l.ended, l.book.ended...)
+	l.ended, l.book.ended = nil, nil
 	l.mu.Unlock()
 	for _, login := range ended {
 		l.onEnd(login)
@@ -112,55 +82,16 @@ func (l *Logins) tell() {
 // time at once was seen by somebody else, and nobody knows who was first: then
 // the login of the first ends as well.
 func (l *Logins) Exchange(s string) (secret string, c harness.Caller, ok bool) {
-	now := time.Now()
-	defer l.tell()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k := l.codes[sha256.Sum256([]byte(s))]
-	switch {
-	case k == nil || !now.Before(k.until):
-		return "", harness.Caller{}, false
-	case !k.used.IsZero():
-		if now.Sub(k.used) < replayGrace {
-			l.end(k.login)
-		}
-		return "", harness.Caller{}, false
-	}
-	secret = l.begin(now, k.caller)
-	k.used, k.login = now, sha256.Sum256([]byte(secret))
-	return secret, k.caller, true
+	l.change(func(b *book, now time.Time) { secret, c, ok = b.exchange(now, s) })
+	return secret, c, ok
 }
 
 // Begin is a login without a code, for a caller that an identity provider
 // vouches for.
 func (l *Logins) Begin(c harness.Caller) (secret string) {
-	defer l.tell()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.begin(time.Now(), c)
+	l.change(func(b *book, now time.Time) { secret = b.begin(now, c) })
+	return secret
 }
-
-func (l *Logins) begin(now time.Time, c harness.Caller) string {
-	for h, o := range l.open {
-		if !o.valid(now) {
-			l.end(h)
-		}
-	}
-	for len(l.open) >= maxLogins {
-		l.end(first(l.open, func(o *login) time.Time { return o.last }))
-	}
-	until := now.Add(loginFor)
-	if !c.Expires.IsZero() && c.Expires.Before(until) {
-		until = c.Expires
-	}
-	c.Login, c.Expires = random(8), until
-	s := random(32)
-	l.open[sha256.Sum256([]byte(s))] = &login{caller: c, until: until, last: now}
-	l.changed()
-	return s
-}
-
-func (o *login) valid(now time.Time) bool { return now.Before(o.until) && now.Sub(o.last) < loginIdle }
 
 // caller is whose browser sends a request.
 func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
@@ -168,17 +99,28 @@ func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
 	if len(cookies) != 1 { // two could be ours and somebody else's
 		return harness.Caller{}, false
 	}
-	now := time.Now()
 	h := sha256.Sum256([]byte(cookies[0].Value))
+	c, known := l.use(h)
+	if !known && l.share.lookSoon() {
+		l.look(r.Context())
+		c, known = l.use(h)
+	}
+	return c, known
+}
+
+// use is whose a login is, which is used now.
+func (l *Logins) use(h [32]byte) (c harness.Caller, ok bool) {
+	now := time.Now()
 	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o := l.open[h]
+	o := l.book.open[h]
 	if o == nil {
 		return harness.Caller{}, false
 	}
 	if !o.valid(now) {
-		l.end(h)
+		l.book.end(h)
+		l.changed()
 		return harness.Caller{}, false
 	}
 	o.last = now
@@ -188,46 +130,38 @@ func (l *Logins) caller(r *http.Request) (harness.Caller, bool) {
 
 // End logs the browser of a request out, and ends what it has open.
 func (l *Logins) End(r *http.Request) {
-	defer l.tell()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, c := range r.CookiesNamed(l.CookieName()) {
-		l.end(sha256.Sum256([]byte(c.Value)))
-	}
+	l.change(func(b *book, _ time.Time) {
+		for _, c := range r.CookiesNamed(l.CookieName()) {
+			b.end(sha256.Sum256([]byte(c.Value)))
+		}
+	})
 }
 
 // EndOf logs out every browser that came with a credential of this name.
 func (l *Logins) EndOf(name string) {
-	defer l.tell()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for h, o := range l.open {
-		if o.caller.Name == name {
-			l.end(h)
-		}
-	}
-	for h, k := range l.codes {
-		if k.caller.Name == name {
-			delete(l.codes, h)
-		}
-	}
+	l.change(func(b *book, _ time.Time) { b.endOf(name) })
 }
 
 // Len is how many browsers are logged in.
 func (l *Logins) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.open)
+	return len(l.book.open)
 }
 
 // CookieName has the port in it: browsers send cookies to every port of a host,
-// and two servers must not overwrite each other's. With TLS it has the prefix
-// that keeps other hosts of the domain from setting it.
+// and two servers must not overwrite each other's. Those that share logins have
+// one name. With TLS it has the prefix that keeps other hosts of the domain from
+// setting it.
 func (l *Logins) CookieName() string {
-	if l.names.secure {
-		return "__Host-harness_" + l.names.port
+	whose := l.names.port
+	if l.share != nil {
+		whose = l.share.id
 	}
-	return "harness_" + l.names.port
+	if l.names.secure {
+		return "__Host-harness_" + whose
+	}
+	return "harness_" + whose
 }
 
 // cookie is the cookie for a login; an empty one ends it.

@@ -19,18 +19,24 @@ const writeUseEvery = 10 * time.Minute
 // keptLogin is a login in a file. The secret is not in it, only its hash; nor is
 // what the caller may do, which is its credential's to say.
 type keptLogin struct {
-	Hash  string    `json:"hash"`
-	Login string    `json:"login"`
-	Name  string    `json:"name"`
-	Of    string    `json:"of"` // which credential of that name
-	Until time.Time `json:"until"`
-	Last  time.Time `json:"last"`
+	Hash    string          `json:"hash"`
+	Login   string          `json:"login"`
+	Name    string          `json:"name"`
+	Of      string          `json:"of"`                // which credential of that name
+	Vouched *harness.Caller `json:"vouched,omitempty"` // instead: only where servers share it
+	Until   time.Time       `json:"until"`
+	Last    time.Time       `json:"last"`
 }
+
+// credentials says what a credential may do now, and which one of its name it is.
+// If there are several, it is the one that of names, else whichever is this
+// server's.
+type credentials = func(name, of string) (c harness.Caller, is string, ok bool)
 
 // keeper is where logins are kept, and who says which credentials stand.
 type keeper struct {
 	path    string
-	current func(name string) (c harness.Caller, of string, ok bool)
+	current credentials
 	failed  func(error)
 	saved   time.Time // guarded by the mutex of the logins
 	dirty   bool      // as well
@@ -41,7 +47,7 @@ type keeper struct {
 // written there. current says what a credential may do now, and which one of its
 // name it is; logins of others are not kept. failed hears of what could not be
 // written. Call it before the first request.
-func (l *Logins) Keep(path string, current func(name string) (c harness.Caller, of string, ok bool), failed func(error)) error {
+func (l *Logins) Keep(path string, current credentials, failed func(error)) error {
 	l.keep = &keeper{path: path, current: current, failed: failed}
 	text, err := secret.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +65,7 @@ func (l *Logins) Keep(path string, current func(name string) (c harness.Caller, 
 	defer l.mu.Unlock()
 	for _, k := range list {
 		hash, err := hex.DecodeString(k.Hash)
-		c, of, ok := current(k.Name)
+		c, of, ok := current(k.Name, k.Of)
 		if err != nil || len(hash) != sha256.Size || !ok || of != k.Of {
 			continue
 		}
@@ -67,8 +73,8 @@ func (l *Logins) Keep(path string, current func(name string) (c harness.Caller, 
 			k.Until = c.Expires
 		}
 		c.Login, c.Expires = k.Login, k.Until
-		if o := (&login{caller: c, until: k.Until, last: k.Last}); o.valid(now) && len(l.open) < maxLogins {
-			l.open[[32]byte(hash)] = o
+		if o := (&login{caller: c, until: k.Until, last: k.Last}); o.valid(now) && len(l.book.open) < maxLogins {
+			l.book.open[[32]byte(hash)] = o
 		}
 	}
 	return nil
@@ -89,6 +95,9 @@ func (l *Logins) changed() {
 
 // used says that a login was used. mu is held.
 func (l *Logins) used(now time.Time) {
+	if l.share != nil {
+		l.share.used(now)
+	}
 	if l.keep != nil && now.Sub(l.keep.saved) > writeUseEvery {
 		l.keep.dirty = true
 	}
@@ -108,9 +117,9 @@ func (l *Logins) save() {
 	}
 	l.keep.dirty, l.keep.saved = false, time.Now()
 	list := []keptLogin{}
-	for hash, o := range l.open {
-		if c, of, ok := l.keep.current(o.caller.Name); ok && same(c, o.caller) {
-			list = append(list, keptLogin{hex.EncodeToString(hash[:]), o.caller.Login, o.caller.Name, of, o.until, o.last})
+	for hash, o := range l.book.open {
+		if c, of, ok := l.keep.current(o.caller.Name, ""); ok && same(c, o.caller) {
+			list = append(list, keptLogin{Hash: hex.EncodeToString(hash[:]), Login: o.caller.Login, Name: o.caller.Name, Of: of, Until: o.until, Last: o.last})
 		}
 	}
 	l.mu.Unlock()

@@ -18,7 +18,7 @@ func TestLoginsOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "logins")
 	standing := map[string]string{"owner": "first", "bob": "his"}
-	current := func(name string) (harness.Caller, string, bool) {
+	current := func(name, _ string) (harness.Caller, string, bool) {
 		of, ok := standing[name]
 		return harness.Caller{Name: name, Role: harness.Admin}, of, ok
 	}
@@ -36,7 +36,7 @@ func TestLoginsOutliveTheServer(t *testing.T) {
 	first := open()
 	secrets := map[string]string{}
 	for name := range standing {
-		c, _, _ := current(name)
+		c, _, _ := current(name, "")
 		secret, _, ok := first.Exchange(first.Code(c))
 		if !ok {
 			t.Fatal("no login")

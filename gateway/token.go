@@ -94,6 +94,17 @@ func (t Token) check() error {
 // one that runs, and returns it. It is shown this once. A name that is taken is
 // ErrExists.
 func AddToken(dir string, t Token) (token string, err error) {
+	if token, err = t.grant(); err != nil {
+		return "", err
+	}
+	if err := changeTokens(dir, t.join); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// grant makes t one that can be kept, and returns the token itself.
+func (t *Token) grant() (token string, err error) {
 	token = newToken()
 	sum := sha256.Sum256([]byte(token))
 	t.SHA256, t.Created = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
@@ -103,31 +114,35 @@ func AddToken(dir string, t Token) (token string, err error) {
 	if t.Expires != nil && !t.Expires.After(time.Now()) {
 		return "", fmt.Errorf("token %s: has expired already: %w", t.Name, harness.ErrInvalid)
 	}
-	err = changeTokens(dir, func(all []Token) ([]Token, error) {
-		switch {
-		case slices.ContainsFunc(all, func(o Token) bool { return o.Name == t.Name }):
-			return nil, fmt.Errorf("token %s: there is one of that name: %w", t.Name, harness.ErrExists)
-		case len(all) >= MaxTokens:
-			return nil, fmt.Errorf("there are %d tokens already: %w", len(all), harness.ErrTooLarge)
-		}
-		return append(all, t), nil
-	})
-	if err != nil {
-		return "", err
-	}
 	return token, nil
 }
 
-// RemoveToken ends a named token. A server that runs refuses it within
-// [reloadAfter].
-func RemoveToken(dir, name string) error {
-	return changeTokens(dir, func(all []Token) ([]Token, error) {
+// join is all with t.
+func (t Token) join(all []Token) ([]Token, error) {
+	switch {
+	case slices.ContainsFunc(all, func(o Token) bool { return o.Name == t.Name }):
+		return nil, fmt.Errorf("token %s: there is one of that name: %w", t.Name, harness.ErrExists)
+	case len(all) >= MaxTokens:
+		return nil, fmt.Errorf("there are %d tokens already: %w", len(all), harness.ErrTooLarge)
+	}
+	return append(all, t), nil
+}
+
+// without is a list without the token of a name.
+func without(name string) func([]Token) ([]Token, error) {
+	return func(all []Token) ([]Token, error) {
 		rest := slices.DeleteFunc(slices.Clone(all), func(o Token) bool { return o.Name == name })
 		if len(rest) == len(all) {
 			return nil, fmt.Errorf("no token %q: %w", name, harness.ErrInvalid)
 		}
 		return rest, nil
-	})
+	}
+}
+
+// RemoveToken ends a named token. A server that runs refuses it within
+// [reloadAfter].
+func RemoveToken(dir, name string) error {
+	return changeTokens(dir, without(name))
 }
 
 // NamedTokens are the named tokens of a data directory, by name.
@@ -140,27 +155,53 @@ func NamedTokens(dir string) ([]Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file tokenFile
-	if err := strict.Check(b, secret.MaxFile); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, err, harness.ErrCorrupt)
+	file, err := parseTokens(b, secret.MaxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := json.Unmarshal(b, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, err, harness.ErrCorrupt)
+	return file.all(), nil
+}
+
+// parseTokens reads a file of tokens, and refuses one that nobody wrote.
+func parseTokens(text []byte, limit int) (file tokenFile, err error) {
+	if err := strict.Check(text, limit); err != nil {
+		return file, fmt.Errorf("%w: %w", err, harness.ErrCorrupt)
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return file, fmt.Errorf("%w: %w", err, harness.ErrCorrupt)
 	}
 	if slices.ContainsFunc(file.Scoped, func(t Token) bool { return len(t.Scope) == 0 }) {
-		return nil, fmt.Errorf("%s: a token of those with a scope has none: %w", path, harness.ErrCorrupt)
+		return file, fmt.Errorf("a token of those with a scope has none: %w", harness.ErrCorrupt)
 	}
-	all := append(file.Tokens, file.Scoped...)
-	slices.SortFunc(all, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	all := file.all()
 	for i, t := range all {
 		if err := t.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return file, err
 		}
 		if i > 0 && t.Name == all[i-1].Name {
-			return nil, fmt.Errorf("%s: two tokens are called %s: %w", path, t.Name, harness.ErrCorrupt)
+			return file, fmt.Errorf("two tokens are called %s: %w", t.Name, harness.ErrCorrupt)
 		}
 	}
-	return all, nil
+	return file, nil
+}
+
+// all are the named tokens, by name.
+func (f tokenFile) all() []Token {
+	all := slices.Concat(f.Tokens, f.Scoped)
+	slices.SortFunc(all, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// set makes all the named tokens.
+func (f *tokenFile) set(all []Token) {
+	f.Tokens, f.Scoped = []Token{}, nil
+	for _, t := range all {
+		if len(t.Scope) > 0 {
+			f.Scoped = append(f.Scoped, t)
+		} else {
+			f.Tokens = append(f.Tokens, t)
+		}
+	}
 }
 
 // tokenFile is the file of named tokens. Those with a scope stand apart: a
@@ -168,6 +209,7 @@ func NamedTokens(dir string) ([]Token, error) {
 type tokenFile struct {
 	Tokens []Token `json:"tokens"`
 	Scoped []Token `json:"scoped,omitempty"`
+	Owners []Owner `json:"owners,omitempty"` // only where servers share it
 }
 
 // changeTokens replaces the list of named tokens by what change makes of it.
@@ -184,14 +226,8 @@ func changeTokens(dir string, change func([]Token) ([]Token, error)) error {
 	if all, err = change(all); err != nil {
 		return err
 	}
-	file := tokenFile{Tokens: []Token{}}
-	for _, t := range all {
-		if len(t.Scope) > 0 {
-			file.Scoped = append(file.Scoped, t)
-		} else {
-			file.Tokens = append(file.Tokens, t)
-		}
-	}
+	var file tokenFile
+	file.set(all)
 	b, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err

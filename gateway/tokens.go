@@ -34,6 +34,12 @@ type TokenOptions struct {
 	// OnRevoke is told the name of each token that has ceased to be valid as it
 	// was, so that what was opened with it can be closed. It must not block.
 	OnRevoke func(name string)
+
+	// Shared has the named tokens if several servers share them, and makes the
+	// first token of each valid on all. Default: the data directory has them.
+	Shared Shared
+	// Server is what the others call this one; it is the same after a restart.
+	Server string
 }
 
 // Tokens are the tokens of a data directory, as they are now: the files are
@@ -43,11 +49,17 @@ type Tokens struct {
 	opts TokenOptions
 	salt [32]byte // so that nobody can find out by timing where a token would stand
 
-	looked atomic.Int64 // when the files were, in Unix nanoseconds
+	looked  atomic.Int64  // when the files were, in Unix nanoseconds
+	asked   atomic.Int64  // when somebody with an unknown token had them looked at, as well
+	version atomic.Uint64 // of what is shared
+
+	loading  sync.Mutex // guards enrolled, and is held while tokens are read
+	enrolled string     // the hash of the first token, as the others know it
 
 	mu     sync.RWMutex // guards what follows
 	stamp  [2]stamp
 	byHash map[[32]byte]known
+	own    [32]byte // the hash of the first token
 }
 
 // known is a token that is valid.
@@ -77,39 +89,70 @@ func OpenTokens(dir string, opts *TokenOptions) (*Tokens, error) {
 		t.opts.OnRevoke = func(string) {}
 	}
 	rand.Read(t.salt[:]) // it never fails
-	if err := t.load(t.stamps()); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), openFor)
+	defer cancel()
+	if t.opts.Shared != nil {
+		if err := t.surrender(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.load(ctx, t.stamps()); err != nil {
 		return nil, err
 	}
 	t.looked.Store(time.Now().UnixNano())
 	return t, nil
 }
 
-// load reads both files.
-func (t *Tokens) load(now [2]stamp) error {
+// openFor bounds how long a server waits for what is shared, at its start.
+const openFor = 30 * time.Second
+
+// load reads both files, or the first and what is shared.
+func (t *Tokens) load(ctx context.Context, now [2]stamp) error {
+	t.loading.Lock()
+	defer t.loading.Unlock()
 	first, _, err := FirstToken(t.dir)
 	if err != nil {
 		return err
 	}
-	named, err := NamedTokens(t.dir)
+	own := sha256.Sum256([]byte(first))
+	if t.opts.Shared != nil {
+		if hash := hex.EncodeToString(own[:]); hash != t.enrolled {
+			if err := t.enrol(ctx, hash); err != nil {
+				return fmt.Errorf("tokens: %w", err)
+			}
+			t.enrolled = hash
+		}
+	}
+	named, owners, err := t.named(ctx)
 	if err != nil {
 		return err
 	}
 	all := make(map[[32]byte]known, len(named)+1)
-	add := func(hash [32]byte, c harness.Caller) { all[t.place(hash)] = known{hash, c} }
-	add(sha256.Sum256([]byte(first)), harness.Caller{Name: ownerName, User: t.opts.Owner, Role: harness.Admin})
-	for _, n := range named {
+	owner := harness.Caller{Name: ownerName, User: t.opts.Owner, Role: harness.Admin}
+	add := func(text string, c harness.Caller) (err error) {
 		var hash [32]byte
-		if _, err := hex.Decode(hash[:], []byte(n.SHA256)); err != nil {
+		if _, err = hex.Decode(hash[:], []byte(text)); err == nil {
+			all[t.place(hash)] = known{hash, c}
+		}
+		return err
+	}
+	for _, n := range named {
+		if err := add(n.SHA256, n.caller()); err != nil {
 			return fmt.Errorf("token %s: %w", n.Name, err)
 		}
-		add(hash, n.caller())
 	}
+	for _, o := range owners {
+		if err := add(o.SHA256, owner); err != nil {
+			return fmt.Errorf("token %s: %w", o.Name(), err)
+		}
+	}
+	all[t.place(own)] = known{own, owner}
 	if now[0].info == nil { // it was just made
 		now = t.stamps()
 	}
 	t.mu.Lock()
 	was := t.byHash
-	t.byHash, t.stamp = all, now
+	t.byHash, t.stamp, t.own = all, now, own
 	t.mu.Unlock()
 	for place, k := range was {
 		if is, ok := all[place]; !ok || is != k {
@@ -140,10 +183,18 @@ func (a stamp) same(b stamp) bool {
 func (t *Tokens) Follow(ctx context.Context) {
 	tick := time.NewTicker(reloadAfter)
 	defer tick.Stop()
+	var bell <-chan struct{} // for ever silent without others
+	if t.opts.Shared != nil {
+		hung, away := t.opts.Shared.Hang(harness.AboutPlace(tokensPlace))
+		defer away()
+		bell = hung
+	}
 	for {
 		select {
 		case <-tick.C:
 			t.refresh()
+		case <-bell:
+			t.look(ctx)
 		case <-ctx.Done():
 			return
 		}
@@ -164,7 +215,9 @@ func (t *Tokens) refresh() {
 	if same {
 		return
 	}
-	if err := t.load(stamps); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
+	defer cancel()
+	if err := t.load(ctx, stamps); err != nil {
 		t.opts.Log.Error("tokens not read again, the old ones stay", "err", err)
 	}
 }
@@ -178,16 +231,20 @@ func (t *Tokens) place(hash [32]byte) [32]byte {
 }
 
 // Named is what the token of a name may do, and a mark that no other token has.
-func (t *Tokens) Named(name string) (c harness.Caller, mark string, ok bool) {
+// Of several owners it is the own one's, unless of is the mark of another.
+func (t *Tokens) Named(name, of string) (c harness.Caller, mark string, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, k := range t.byHash {
-		if k.caller.Name == name && (k.caller.Expires.IsZero() || time.Now().Before(k.caller.Expires)) {
-			sum := sha256.Sum256(k.hash[:])
-			return k.caller, hex.EncodeToString(sum[:]), true
+		if k.caller.Name != name || !k.caller.Expires.IsZero() && !time.Now().Before(k.caller.Expires) {
+			continue
+		}
+		sum := sha256.Sum256(k.hash[:])
+		if its := hex.EncodeToString(sum[:]); !ok || its == of || of == "" && k.hash == t.own {
+			c, mark, ok = k.caller, its, true
 		}
 	}
-	return harness.Caller{}, "", false
+	return c, mark, ok
 }
 
 // Caller is who comes with a token. It costs two hashes whether there is such a
@@ -195,9 +252,16 @@ func (t *Tokens) Named(name string) (c harness.Caller, mark string, ok bool) {
 func (t *Tokens) Caller(token string) (harness.Caller, bool) {
 	t.refresh()
 	hash := sha256.Sum256([]byte(token))
-	t.mu.RLock()
-	k, ok := t.byHash[t.place(hash)]
-	t.mu.RUnlock()
+	find := func() (known, bool) {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		k, ok := t.byHash[t.place(hash)]
+		return k, ok
+	}
+	k, ok := find()
+	if !ok && t.lookSoon() {
+		k, ok = find()
+	}
 	if subtle.ConstantTimeCompare(k.hash[:], hash[:]) != 1 || !ok {
 		return harness.Caller{}, false
 	}

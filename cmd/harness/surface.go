@@ -76,7 +76,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	logins := gateway.NewLogins(names, s.closeLogin)
-	tokens, err := gateway.OpenTokens(dir, &gateway.TokenOptions{Log: s.log, OnRevoke: func(name string) {
+	tokens, err := gateway.OpenTokens(dir, &gateway.TokenOptions{Log: s.log, Shared: accessOf(store), Server: serverName(dir), OnRevoke: func(name string) {
 		logins.EndOf(name)
 		s.closeOf(name)
 		s.hideOwner(dir)
@@ -85,7 +85,13 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	s.hideOwner(dir)
-	if err := logins.Keep(filepath.Join(dir, "logins"), tokens.Named, func(err error) { s.log.Error("logins not kept", "err", err) }); err != nil {
+	failed := func(err error) { s.log.Error("logins not kept", "err", err) }
+	if shared := accessOf(store); shared != nil {
+		err = logins.Share(ctx, shared, tokens.Named, failed)
+	} else {
+		err = logins.Keep(filepath.Join(dir, "logins"), tokens.Named, failed)
+	}
+	if err != nil {
 		return err
 	}
 	provider, err := d.provider(ctx, s.secrets)
@@ -157,6 +163,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	following, unfollow := context.WithCancel(ctx)
 	var follower sync.WaitGroup
 	follower.Go(func() { tokens.Follow(following) })
+	follower.Go(func() { logins.Follow(following) })
 	s.closers = append(s.closers, func() error {
 		unfollow()
 		follower.Wait()

@@ -40,7 +40,8 @@ Usage:
   harness token ls  [flags]        list them
   harness token rm  [flags] NAME…  end them; what is open with them is closed
 
-They work beside a running server, which notices within a second.
+They work beside a running server, which notices within a second. With the
+--store that several nodes share, tokens are those of all of them.
 ` + "`harness token VERB --help` tells more.\n"
 
 // dataDirectory is the flag of commands that need no store.
@@ -48,7 +49,7 @@ func (f *flags) dataDirectory() *string {
 	return f.String("data", dataHome(f.p.getenv), "`DIR` of the server's data")
 }
 
-func addToken(_ context.Context, p *program, args []string) error {
+func addToken(ctx context.Context, p *program, args []string) error {
 	f := p.flags("token add", "[flags] NAME", "Make a token and print it. It is not kept anywhere: what is stored cannot be used.\nThe verbs of a scope are "+words(gateway.ScopeVerbs())+".",
 		"harness token add --user ada --role operator laptop", "harness token add --role admin --for 24h ci > ci.token",
 		"harness token add --user ada --role approver --scope read,approve pager", "harness token add --user ada --scope read,submit,dir:/srv/site bot",
@@ -57,7 +58,7 @@ func addToken(_ context.Context, p *program, args []string) error {
 	role := f.String("role", string(harness.Operator), "`ROLE` of the token: "+words(harness.CallerRoles()))
 	scope := f.String("scope", "", "what of its role it has, `PART` with commas: verbs, session:ID, dir:PATH")
 	life := f.Duration("for", 0, "how long it is valid; 0 is until it is removed")
-	data := f.dataDirectory()
+	w := f.where()
 	if err := f.parse(args, 1, 1); err != nil {
 		return err
 	}
@@ -71,10 +72,12 @@ func addToken(_ context.Context, p *program, args []string) error {
 	if *life > 0 {
 		t.Expires = new(time.Now().Add(*life).UTC().Truncate(time.Second))
 	}
-	if err := os.MkdirAll(*data, 0o700); err != nil {
-		return fmt.Errorf("--data: %w", err)
+	r, err := w.ring(ctx, false)
+	if err != nil {
+		return err
 	}
-	secret, err := gateway.AddToken(*data, t)
+	defer r.close()
+	secret, err := r.add(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -106,14 +109,19 @@ func scoped(parts []string) (all []string) {
 	return all
 }
 
-func listTokens(_ context.Context, p *program, args []string) error {
+func listTokens(ctx context.Context, p *program, args []string) error {
 	f := p.flags("token ls", "[flags]", "List the tokens of a data directory, without what they are.", "harness token ls", "harness token ls --json | jq -r .name")
 	asJSON := f.Bool("json", false, "one JSON object a line")
-	data := f.dataDirectory()
+	w := f.where()
 	if err := f.parse(args, 0, 0); err != nil {
 		return err
 	}
-	all, err := gateway.NamedTokens(*data)
+	r, err := w.ring(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	all, owners, err := r.all(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,8 +137,11 @@ func listTokens(_ context.Context, p *program, args []string) error {
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tUSER\tROLE\tSCOPE\tMADE\tVALID UNTIL")
-	if path := filepath.Join(*data, "token"); there(path) { // the first server makes it
+	if path := filepath.Join(r.data, "token"); r.depot == nil && there(path) { // the first server makes it
 		fmt.Fprintf(table, "owner\t\t%s\t\tin %s\tthe file is removed\n", harness.Admin, path)
+	}
+	for _, o := range owners {
+		fmt.Fprintf(table, "%s\t\t%s\t\t%s\tit is removed\n", clean(o.Name(), maxScopeShown), harness.Admin, o.Created.Local().Format(time.DateTime))
 	}
 	for _, t := range all {
 		until := "it is removed"
@@ -147,14 +158,19 @@ func there(path string) bool {
 	return err == nil
 }
 
-func removeTokens(_ context.Context, p *program, args []string) error {
+func removeTokens(ctx context.Context, p *program, args []string) error {
 	f := p.flags("token rm", "[flags] NAME…", "End tokens. Connections that were opened with them are closed.", "harness token rm laptop")
-	data := f.dataDirectory()
+	w := f.where()
 	if err := f.parse(args, 1, -1); err != nil {
 		return err
 	}
+	r, err := w.ring(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer r.close()
 	for _, name := range f.args {
-		if err := gateway.RemoveToken(*data, name); err != nil {
+		if err := r.remove(ctx, name); err != nil {
 			return err
 		}
 		fmt.Fprintln(p.stdout, clean(name, harness.MaxID), "removed")

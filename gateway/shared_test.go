@@ -1,0 +1,280 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"harness"
+	"harness/gateway"
+	"harness/store/memory"
+)
+
+// sharing is a server that shares tokens and logins with others.
+type sharing struct {
+	t      *testing.T
+	dir    string
+	tokens *gateway.Tokens
+	logins *gateway.Logins
+	ended  chan string // tokens and logins, as it hears of their end; room for all of a test
+}
+
+func newSharing(t *testing.T, d gateway.Shared, name, dir string) *sharing {
+	t.Helper()
+	names, err := gateway.NewNames(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: len(name) + 7000}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sharing{t: t, dir: dir, ended: make(chan string, 100)}
+	s.logins = gateway.NewLogins(names, func(login string) { s.ended <- login })
+	s.tokens = openTokens(t, dir, &gateway.TokenOptions{Shared: d, Server: name, OnRevoke: func(name string) {
+		s.logins.EndOf(name)
+		s.ended <- name
+	}})
+	if err := s.logins.Share(t.Context(), d, s.tokens.Named, func(err error) { t.Error(err) }); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() { s.tokens.Follow(ctx) })
+	following.Go(func() { s.logins.Follow(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		following.Wait()
+	})
+	return s
+}
+
+// hears waits for the end of something.
+func (s *sharing) hears(what string) {
+	s.t.Helper()
+	for late := time.After(20 * time.Second); ; {
+		select {
+		case got := <-s.ended:
+			if got == what {
+				return
+			}
+		case <-late:
+			s.t.Fatalf("it does not hear of the end of %s", what)
+		}
+	}
+}
+
+func (s *sharing) browser(secret string) (harness.Caller, bool) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), "GET", "/", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: s.logins.CookieName(), Value: secret})
+	return s.logins.CallerOf(r)
+}
+
+// waits until a condition holds that nobody tells of.
+func waits(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(20 * time.Second); !cond(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func TestATokenIsValidOnEveryServerUntilItIsRemoved(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	a, b := newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "b", t.TempDir())
+	bob := gateway.Token{Name: "bob", User: "bob", Role: harness.Operator, Scope: []string{"read"}}
+	token, err := gateway.AddSharedToken(t.Context(), depot, bob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gateway.AddSharedToken(t.Context(), depot, bob); !errors.Is(err, harness.ErrExists) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	for _, s := range []*sharing{a, b} {
+		waits(t, "the token", func() bool { c, ok := s.tokens.Caller(token); return ok && c.User == "bob" && c.Scope != "" })
+		for _, other := range []*sharing{a, b} {
+			owners, _, err := gateway.FirstToken(other.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waits(t, "an owner's token", func() bool { c, ok := s.tokens.Caller(owners); return ok && c.Role == harness.Admin })
+		}
+	}
+	f, err := depot.Fetch(t.Context(), "access/tokens", "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := make([]byte, 10_000)
+	n, _ := f.Read(kept)
+	if n == 0 || strings.Contains(string(kept), token) {
+		t.Error("what is kept can be used")
+	}
+	if err := gateway.RemoveSharedToken(t.Context(), depot, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.RemoveSharedToken(t.Context(), depot, "bob"); !errors.Is(err, harness.ErrInvalid) {
+		t.Errorf("removed twice: %v", err)
+	}
+	for _, s := range []*sharing{a, b} {
+		s.hears("bob")
+		if _, ok := s.tokens.Caller(token); ok {
+			t.Error("it is valid after its end")
+		}
+	}
+}
+
+// TestTheOwnersTokenOfAServerThatChangesItIsAnother: the others take the new one,
+// and no longer the old one; nor one that was removed there.
+func TestTheOwnersTokenOfAServerThatChangesItIsAnother(t *testing.T) {
+	t.Parallel()
+	depot, dir := memory.NewDepot(), t.TempDir()
+	newSharing(t, depot, "a", dir)
+	b := newSharing(t, depot, "b", t.TempDir())
+	old, path, err := gateway.FirstToken(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	newSharing(t, depot, "a", dir) // it starts again
+	b.hears("owner")
+	fresh, _, err := gateway.FirstToken(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits(t, "the new one", func() bool { _, ok := b.tokens.Caller(fresh); return ok })
+	if _, ok := b.tokens.Caller(old); ok {
+		t.Error("the old one is valid")
+	}
+	if err := gateway.RemoveSharedToken(t.Context(), depot, "owner@a"); err != nil {
+		t.Fatal(err)
+	}
+	waits(t, "its end elsewhere", func() bool { _, ok := b.tokens.Caller(fresh); return !ok })
+}
+
+func TestTokensOfADataDirectoryAreSharedWhenItsServerIs(t *testing.T) {
+	t.Parallel()
+	depot, dir := memory.NewDepot(), t.TempDir()
+	token, err := gateway.AddToken(dir, gateway.Token{Name: "early", User: "u", Role: harness.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newSharing(t, depot, "a", dir)
+	if _, ok := newSharing(t, depot, "b", t.TempDir()).tokens.Caller(token); !ok {
+		t.Error("the other server does not know it")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tokens.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	if all, _, err := gateway.SharedTokens(t.Context(), depot); err != nil || len(all) != 1 || all[0].Name != "early" {
+		t.Errorf("shared are %v, %v", all, err)
+	}
+}
+
+func TestABrowserIsLoggedInToEveryServer(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	a, b, c := newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "bb", t.TempDir()), newSharing(t, depot, "ccc", t.TempDir())
+	if a.logins.CookieName() != b.logins.CookieName() {
+		t.Fatalf("cookies %s and %s", a.logins.CookieName(), b.logins.CookieName())
+	}
+	bob, err := gateway.AddSharedToken(t.Context(), depot, gateway.Token{Name: "bob", User: "bob", Role: harness.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits(t, "the token", func() bool { _, ok := a.tokens.Caller(bob); return ok })
+	caller, _ := a.tokens.Caller(bob)
+	// The code of one, exchanged at another, good at a third.
+	code := a.logins.Code(caller)
+	waits(t, "the token there", func() bool { _, ok := b.tokens.Caller(bob); return ok })
+	bobs, _, ok := b.logins.Exchange(code)
+	if !ok {
+		t.Fatal("the code is not known elsewhere")
+	}
+	owners, _, ok := c.logins.Exchange(a.logins.Code(harness.Caller{Name: "owner", Role: harness.Admin}))
+	if !ok {
+		t.Fatal("the owner's code is not known elsewhere")
+	}
+	vouched := b.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
+	for _, s := range []*sharing{a, b, c} {
+		for secret, want := range map[string]string{bobs: "bob", owners: "owner", vouched: "ada@provider"} {
+			waits(t, "the login of "+want, func() bool { c, ok := s.browser(secret); return ok && c.Name == want && c.Login != "" })
+		}
+	}
+	text, err := depot.Fetch(t.Context(), "access/logins", "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := make([]byte, 20_000)
+	n, _ := text.Read(kept)
+	for _, secret := range []string{bobs, owners, vouched, code} {
+		if n == 0 || strings.Contains(string(kept), secret) {
+			t.Error("what is kept can be used")
+		}
+	}
+	// Logged out of one is logged out of all, and what is open there is closed.
+	who, _ := a.browser(vouched)
+	out, err := http.NewRequestWithContext(t.Context(), "POST", "/logout", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.AddCookie(&http.Cookie{Name: c.logins.CookieName(), Value: vouched})
+	c.logins.End(out)
+	a.hears(who.Login)
+	if _, ok := a.browser(vouched); ok {
+		t.Error("logged in after logging out elsewhere")
+	}
+	// The end of a token is that of its logins.
+	his, _ := a.browser(bobs)
+	if err := gateway.RemoveSharedToken(t.Context(), depot, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	a.hears(his.Login)
+	waits(t, "the end of his login", func() bool {
+		_, here := b.browser(bobs)
+		_, there := c.browser(bobs)
+		return !here && !there
+	})
+	if _, ok := b.browser(owners); !ok {
+		t.Error("the owner was logged out as well")
+	}
+}
+
+// TestACodeIsGoodOnceOnAllServers: of many that come with it at once one gets a
+// login, and loses it again.
+func TestACodeIsGoodOnceOnAllServers(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	all := []*sharing{newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "b", t.TempDir())}
+	code := all[0].logins.Code(harness.Caller{Name: "owner", Role: harness.Admin})
+	won := make([]string, 6)
+	var wg sync.WaitGroup
+	for i := range won {
+		wg.Go(func() { won[i], _, _ = all[i%2].logins.Exchange(code) })
+	}
+	wg.Wait()
+	got := ""
+	for _, secret := range won {
+		if secret != "" && got != "" {
+			t.Fatal("it was good twice")
+		}
+		got += secret
+	}
+	if _, ok := all[1].browser(got); got == "" || ok {
+		t.Errorf("the login of a stolen code stands: %t", ok)
+	}
+}
