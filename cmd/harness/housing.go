@@ -25,6 +25,7 @@ type housing struct {
 	book    *custody.Book // of processes that may outlive this one; nil without a data directory
 	runners string        // where local runners have their sockets
 	token   *string       // --runner-token
+	same    *bool         // --runners-share-files
 	most    *int          // --max-runners
 	source  func(ctx context.Context, source string) (string, error)
 
@@ -43,6 +44,7 @@ func (f *flags) housing() *housing {
 	return &housing{
 		token:  f.String("runner-token", "", "where the token of the runner at --engine URL is (`SOURCE`): file:PATH, command:ARGV or env:NAME"),
 		most:   f.Int("max-runners", remoteengine.MaxRunners, "how many processes of runner:ENGINE are kept warm (`N`); the least recently used go first"),
+		same:   f.Bool("runners-share-files", false, "the runners of --engine URL,URL… work on the same files: any that is free may do a turn"),
 		source: f.p.secret,
 
 		program: f.p, brain: f.brain(), fence: f.fence(), exit: f.exit(),
@@ -82,8 +84,8 @@ func (h *housing) reconcile(ctx context.Context, store harness.Store, eng harnes
 	return err
 }
 
-// elsewhere is the engine of a runner at a URL.
-func (h *housing) elsewhere(url string) (harness.Engine, error) {
+// elsewhere is the engine of runners at URLs, with commas between them.
+func (h *housing) elsewhere(urls string) (harness.Engine, error) {
 	token := ""
 	if h.token != nil && *h.token != "" {
 		var err error
@@ -94,7 +96,7 @@ func (h *housing) elsewhere(url string) (harness.Engine, error) {
 			return nil, fmt.Errorf("--runner-token: %w", err)
 		}
 	}
-	return remoteengine.Open(url, token)
+	return remoteengine.OpenPool(parts(urls), &remoteengine.PoolOptions{Token: token, SameFiles: h.same != nil && *h.same})
 }
 
 // passedOn is the flags of an engine, for the runner that hosts it.

@@ -9,7 +9,7 @@ import (
 )
 
 // TestARunThatOutlivesItsNodeIsFollowedByAnother kills the node that owns a
-// session while a runner at a URL does its turn. Another node takes over and
+// session while one of a pool of runners does its turn. Another node takes over and
 // follows the same run: nothing is missing, nothing is told or done twice.
 func TestARunThatOutlivesItsNodeIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
@@ -23,11 +23,15 @@ func TestARunThatOutlivesItsNodeIsFollowedByAnother(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(work, "job.sh"), []byte(job), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runner := hostProcess(t, "--engine", "native", "--sandbox", "local", "--token-file", token, "--cwd", work)
+	var runners []string
+	for range 2 {
+		runners = append(runners, hostProcess(t, "--engine", "native", "--sandbox", "local", "--token-file", token, "--cwd", work))
+	}
 	url := schema(t)
 	var nodes []*process
-	for range 3 {
-		nodes = append(nodes, start(t, "--store", url, "--engine", runner, "--runner-token", "file:"+token, "--idle-after", "100ms", "--lease", nodeLease.String()))
+	for i := range 3 {
+		pool := runners[i%2] + "," + runners[(i+1)%2] // in which order does not matter
+		nodes = append(nodes, start(t, "--store", url, "--engine", pool, "--runner-token", "file:"+token, "--idle-after", "100ms", "--lease", nodeLease.String()))
 	}
 	a, b := nodes[0], nodes[1]
 	var made struct {

@@ -69,16 +69,6 @@ var _ interface {
 	harness.Survivor
 } = (*Engine)(nil)
 
-// Open is the engine of the runner at a URL of the configuration: https, or
-// http on this machine. It connects to nothing yet.
-func Open(url, token string) (*Engine, error) {
-	c, err := runner.NewClient(url, token)
-	if err != nil {
-		return nil, err
-	}
-	return newEngine(elsewhere{c}, Bare()), nil
-}
-
 // Bare is what a runner can do that says nothing of it, by S2's text alone: calls
 // begin and nobody tells how they ended, and files are its own.
 func Bare() harness.Abilities {
@@ -167,23 +157,6 @@ func retryable(what string, err error) error {
 // told otherwise: each is a process with some tens of megabytes, and perhaps an
 // agent in it. Turns are not bounded by it.
 const MaxRunners = 64
-
-// elsewhere is the one runner of the configuration.
-type elsewhere struct{ client *runner.Client }
-
-func (e elsewhere) take(ctx context.Context, _ harness.Turn) (*lodging, error) {
-	return e.lodging(), nil
-}
-
-func (e elsewhere) find(harness.Turn) (*lodging, error) { return e.lodging(), nil }
-
-func (elsewhere) tidy() {}
-
-func (elsewhere) close() error { return nil }
-
-func (e elsewhere) lodging() *lodging {
-	return &lodging{client: e.client, gone: func() bool { return false }, leave: func() {}}
-}
 
 // wait returns when some time has passed or ctx is done.
 func wait(ctx context.Context, d time.Duration) error {

@@ -17,7 +17,7 @@ import (
 // may keep some. Whoever has this runs turns whose files are kept, and the
 // runner is told so.
 func (e *Engine) Files(string) (harness.Rewinder, error) {
-	far, ok := e.home.(elsewhere)
+	far, ok := e.home.(*pool)
 	if !ok {
 		return nil, fmt.Errorf("local runners keep no snapshots: %w", harness.ErrUnsupported)
 	}
@@ -27,10 +27,14 @@ func (e *Engine) Files(string) (harness.Rewinder, error) {
 	if !known {
 		ctx, cancel := context.WithTimeout(context.Background(), askPatience)
 		defer cancel()
-		h, err := far.client.Health(ctx)
-		if keeps = err != nil || h.Snapshots; err == nil {
-			e.learn(h)
+		heard := false
+		for _, h := range each(far.runners, func(m member) (runner.Health, error) { return m.client.Health(ctx) }) {
+			if h.OK && !heard {
+				heard, keeps = true, h.Snapshots
+				e.learn(h)
+			}
 		}
+		keeps = keeps || !heard
 	}
 	if !keeps {
 		return nil, fmt.Errorf("the runner keeps no snapshots: %w", harness.ErrUnsupported)
@@ -38,16 +42,16 @@ func (e *Engine) Files(string) (harness.Rewinder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.keeps = true
-	return files(far), nil
+	return files{far}, nil
 }
 
-// files is a runner as the Rewinder of its directory. It is believed no more
-// than in a run.
-type files struct{ client *runner.Client }
+// files is runners as the Rewinder of their directories: each session's is its
+// own runner's. They are believed no more than in a run.
+type files struct{ at *pool }
 
 // Mark has the runner keep its files.
 func (f files) Mark(ctx context.Context, s harness.SessionID, phase harness.MarkPhase) (harness.Mark, error) {
-	got, err := f.client.Mark(ctx, runner.Marking{SessionID: s, Phase: phase})
+	got, err := f.at.of(s).Mark(ctx, runner.Marking{SessionID: s, Phase: phase})
 	switch {
 	case err != nil:
 		return harness.Mark{}, refusal("keep files", err)
@@ -61,7 +65,7 @@ func (f files) Mark(ctx context.Context, s harness.SessionID, phase harness.Mark
 
 // Rewind has the runner take its files back.
 func (f files) Rewind(ctx context.Context, to harness.Rewinding) (harness.Rewound, error) {
-	got, err := f.client.Rewind(ctx, runner.Rewind{
+	got, err := f.at.of(to.Session).Rewind(ctx, runner.Rewind{
 		Mark: to.Mark, SessionID: to.Session, Lineage: to.Lineage, Children: to.Children, Force: to.Force, DryRun: to.DryRun,
 	})
 	if err != nil {
@@ -78,7 +82,7 @@ func (f files) Rewind(ctx context.Context, to harness.Rewinding) (harness.Rewoun
 
 // Forget lets the runner forget a session, if it has heard of it.
 func (f files) Forget(s harness.SessionID) error {
-	err := f.client.Unmark(context.Background(), s)
+	err := f.at.of(s).Unmark(context.Background(), s)
 	if runner.Refused(err, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented) {
 		return nil
 	}

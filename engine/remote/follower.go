@@ -35,6 +35,7 @@ type follower struct {
 	asking  chan struct{} // as many as there may be questions at a time
 	ref     string
 	spoke   bool
+	fainted bool   // it was said that the runner tells little
 	content []byte // of the artifact that is told of next
 	words   words
 	unread  []string // of a run that failed
@@ -144,10 +145,36 @@ func (f *follower) open(ctx context.Context) (s *runner.Stream, err error) {
 		f.wg.Go(f.guard)
 		return f.at.client.Attach(f.wire, f.order.run, 0)
 	}
-	if f.at, err = f.engine.home.take(ctx, f.turn); err != nil {
-		return nil, err
+	patience, cancel := context.WithTimeout(ctx, busyPatience)
+	defer cancel()
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		if f.at, err = f.engine.home.take(ctx, f.turn); err != nil {
+			return nil, err
+		}
+		if s, err = f.begin(ctx); !errors.Is(err, errTaken) {
+			return s, err
+		}
+		f.hangUp()
+		f.wg.Wait()
+		f.at.leave()
+		f.wire, f.hangUp = context.WithCancel(context.WithoutCancel(ctx))
+		if wait(patience, pause) != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, fmt.Errorf("all runners do something else: %w: %w", harness.ErrBusy, harness.ErrRetry)
+		}
 	}
-	return f.begin(ctx)
+}
+
+// errTaken says that somebody else was faster at a runner, and that another one
+// would do.
+var errTaken = errors.New("the runner was taken")
+
+// movable reports whether another runner would do.
+func (f *follower) movable() bool {
+	p, ok := f.engine.home.(*pool)
+	return ok && p.same && len(p.runners) > 1
 }
 
 // faint is said once in a session of a runner that knows only S2.
@@ -169,7 +196,8 @@ func (f *follower) begin(ctx context.Context) (*runner.Stream, error) {
 	}
 	f.engine.learn(h)
 	f.ours = h.Abilities != nil
-	if !f.ours && f.turn.Ref == "" {
+	if !f.ours && f.turn.Ref == "" && !f.fainted {
+		f.fainted = true
 		if err := f.told(f.host.Emit(f.turned, faint)); err != nil {
 			return nil, err
 		}
@@ -190,6 +218,9 @@ func (f *follower) begin(ctx context.Context) (*runner.Stream, error) {
 			return nil, err
 		case !runner.Refused(err, http.StatusConflict):
 			return nil, retryable("the runner did not take the turn", err)
+		}
+		if f.movable() {
+			return nil, errTaken
 		}
 		if wait(patience, pause) != nil {
 			if ctx.Err() != nil {
