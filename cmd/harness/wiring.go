@@ -87,7 +87,7 @@ const elsewhereKind = "remote"
 
 // engine is the flag that says what runs turns.
 func (f *flags) engine() *string {
-	return f.String("engine", "auto", "`ENGINE`: native (auto), claude, codex, acp:COMMAND, script[:FILE], a URL or several with commas, runner:ENGINE")
+	return f.String("engine", "auto", "`ENGINE`: native (auto), claude, codex, acp:COMMAND, script[:FILE], URL[,URL…], runner:ENGINE")
 }
 
 // split cuts "kind:rest".

@@ -105,7 +105,7 @@ func (e *Engine) learn(h runner.Health) {
 		return
 	}
 	e.can = harness.Abilities(*h.Abilities)
-	if _, one := e.home.(elsewhere); one { // who does one turn at a time cannot do a task of it, and has the files
+	if _, far := e.home.(*pool); far { // who does one turn at a time cannot do a task of it, and has the files
 		e.can.Tells = slices.DeleteFunc(slices.Clone(e.can.Tells), func(k harness.Type) bool { return k == "subagent_event" })
 		e.can.Away = !h.Snapshots
 	}

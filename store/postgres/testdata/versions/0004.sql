@@ -1,0 +1,260 @@
+CREATE TABLE the_schema.blobs (
+    digest bytea NOT NULL,
+    size bigint NOT NULL
+);
+CREATE TABLE the_schema.commits (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+)
+PARTITION BY HASH (session);
+CREATE TABLE the_schema.commits_0 (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+CREATE TABLE the_schema.commits_1 (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+CREATE TABLE the_schema.commits_2 (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+CREATE TABLE the_schema.commits_3 (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+CREATE SEQUENCE the_schema.epochs
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE the_schema.files (
+    place text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    session text NOT NULL COLLATE pg_catalog."C",
+    digest bytea NOT NULL
+);
+CREATE TABLE the_schema.harness_schema (
+    version integer NOT NULL,
+    applied timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE TABLE the_schema.leases (
+    session text NOT NULL COLLATE pg_catalog."C",
+    owner text NOT NULL COLLATE pg_catalog."C",
+    epoch bigint NOT NULL
+);
+CREATE TABLE the_schema.leftovers (
+    session bigint NOT NULL
+);
+CREATE TABLE the_schema.messages (
+    session bigint NOT NULL,
+    idx bigint NOT NULL,
+    sealed bigint NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+CREATE TABLE the_schema.orders (
+    n bigint NOT NULL,
+    session text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    body bytea NOT NULL,
+    answer bytea,
+    answered timestamp with time zone
+);
+ALTER TABLE the_schema.orders ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME the_schema.orders_n_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE the_schema.owners (
+    name text NOT NULL COLLATE pg_catalog."C",
+    ttl interval NOT NULL,
+    expires timestamp with time zone NOT NULL,
+    dead boolean DEFAULT false NOT NULL
+);
+CREATE TABLE the_schema.pieces (
+    digest bytea NOT NULL,
+    n integer NOT NULL,
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY the_schema.pieces ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE the_schema.places (
+    name text NOT NULL COLLATE pg_catalog."C",
+    version bigint NOT NULL
+);
+CREATE TABLE the_schema.rules (
+    n bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    directory text NOT NULL COLLATE pg_catalog."C",
+    crc bigint NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE the_schema.rules ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME the_schema.rules_n_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE the_schema.sessions (
+    n bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    head bigint NOT NULL,
+    origin bigint,
+    origin_seq bigint NOT NULL,
+    born bigint NOT NULL,
+    parent text NOT NULL COLLATE pg_catalog."C",
+    of_user text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    minute bigint NOT NULL,
+    updated bigint NOT NULL,
+    crc bigint NOT NULL,
+    summary bytea NOT NULL
+)
+WITH (fillfactor='70');
+ALTER TABLE the_schema.sessions ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME the_schema.sessions_n_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE the_schema.snapshots (
+    session bigint NOT NULL,
+    seq bigint NOT NULL,
+    crc bigint NOT NULL,
+    state bytea NOT NULL
+);
+CREATE SEQUENCE the_schema.versions
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER TABLE ONLY the_schema.commits ATTACH PARTITION the_schema.commits_0 FOR VALUES WITH (modulus 4, remainder 0);
+ALTER TABLE ONLY the_schema.commits ATTACH PARTITION the_schema.commits_1 FOR VALUES WITH (modulus 4, remainder 1);
+ALTER TABLE ONLY the_schema.commits ATTACH PARTITION the_schema.commits_2 FOR VALUES WITH (modulus 4, remainder 2);
+ALTER TABLE ONLY the_schema.commits ATTACH PARTITION the_schema.commits_3 FOR VALUES WITH (modulus 4, remainder 3);
+INSERT INTO the_schema.blobs VALUES ('\xd9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa', 5);
+INSERT INTO the_schema.commits_0 VALUES (1, 1, 3, 1483403129, '\x7b22736571223a312c226964223a22612e31222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2261222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226120736179732031227d7d0a7b22736571223a322c226964223a22612e32222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2261222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226120736179732032227d7d0a7b22736571223a332c226964223a22612e33222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2261222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226120736179732033227d7d');
+INSERT INTO the_schema.commits_0 VALUES (1, 4, 5, 2851886487, '\x7b22736571223a342c226964223a22612e34222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2261222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226120736179732034227d7d0a7b22736571223a352c226964223a22612e35222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2261222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226120736179732035227d7d');
+INSERT INTO the_schema.commits_1 VALUES (3, 1, 3, 556909152, '\x7b22736571223a312c226964223a22632e31222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2263222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226320736179732031227d7d0a7b22736571223a322c226964223a22632e32222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2263222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226320736179732032227d7d0a7b22736571223a332c226964223a22632e33222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2263222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226320736179732033227d7d');
+INSERT INTO the_schema.commits_2 VALUES (2, 5, 6, 327085744, '\x7b22736571223a352c226964223a22622e35222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2262222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226220736179732035227d7d0a7b22736571223a362c226964223a22622e36222c227473223a22323032362d30332d30315431323a30303a30302e3030305a222c2273657373696f6e5f6964223a2262222c227475726e5f6964223a2274726e5f31222c2274797065223a22746f6b656e222c2274696572223a2264656661756c74222c227061796c6f6164223a7b2274657874223a226220736179732036227d7d');
+INSERT INTO the_schema.files VALUES ('p', 'x', '', '\xd9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa');
+INSERT INTO the_schema.harness_schema VALUES (1, '2026-11-15 17:00:12.602178+00');
+INSERT INTO the_schema.harness_schema VALUES (2, '2026-11-15 17:00:12.602178+00');
+INSERT INTO the_schema.harness_schema VALUES (3, '2026-11-15 17:00:12.602178+00');
+INSERT INTO the_schema.harness_schema VALUES (4, '2026-11-15 17:00:12.602178+00');
+INSERT INTO the_schema.leases VALUES ('a', 'n', 1);
+INSERT INTO the_schema.leases VALUES ('b', 'n', 2);
+INSERT INTO the_schema.messages VALUES (1, 0, 2, 2252807419, '\x7365616c6564');
+INSERT INTO the_schema.messages VALUES (1, 1, 4, 2252807419, '\x7365616c6564');
+INSERT INTO the_schema.orders OVERRIDING SYSTEM VALUE VALUES (1, 'a', 'k', '\x626f6479', '\x616e73776572', '2026-11-15 17:00:12.714228+00');
+INSERT INTO the_schema.orders OVERRIDING SYSTEM VALUE VALUES (2, 'a', 'open', '\x626f6479', NULL, NULL);
+INSERT INTO the_schema.owners VALUES ('n', '01:00:00', '2026-11-15 18:00:12.698318+00', false);
+INSERT INTO the_schema.owners VALUES ('m', '01:00:00', '2026-11-15 18:00:12.716163+00', true);
+INSERT INTO the_schema.pieces VALUES ('\xd9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa', 0, 3107511012, '\x6f74686572');
+INSERT INTO the_schema.places VALUES ('p', 2);
+INSERT INTO the_schema.rules OVERRIDING SYSTEM VALUE VALUES (1, 'rul_1', '/d', 2555472366, '\x7b2272756c655f6964223a2272756c5f31222c226469726563746f7279223a222f64222c22746f6f6c223a2262617368222c2273657373696f6e5f6964223a2261222c22726571756573745f6964223a22222c2263726561746564223a22323032362d30332d30315431323a30303a30305a227d');
+INSERT INTO the_schema.sessions OVERRIDING SYSTEM VALUE VALUES (1, 'a', 5, NULL, 0, 1200487348, '', 'ada', 'chat', 'running', 27044165, 1772366400005, 3654536353, '\x7b2273657373696f6e5f6964223a2261222c226b696e64223a2263686174222c22757365725f6964223a22616461222c22737461747573223a2272756e6e696e67222c22736571223a352c226d65737361676573223a302c2263726561746564223a22323032362d30332d30315431323a30303a30305a222c2275706461746564223a22323032362d30332d30315431323a30303a30302e3030355a227d');
+INSERT INTO the_schema.sessions OVERRIDING SYSTEM VALUE VALUES (2, 'b', 6, 1, 4, 3307124224, 'a', 'ada', 'chat', 'running', 27044165, 1772366400006, 164394513, '\x7b2273657373696f6e5f6964223a2262222c226b696e64223a2263686174222c22757365725f6964223a22616461222c22737461747573223a2272756e6e696e67222c22706172656e745f73657373696f6e5f6964223a2261222c22736571223a362c226d65737361676573223a302c2263726561746564223a22323032362d30332d30315431323a30303a30305a222c2275706461746564223a22323032362d30332d30315431323a30303a30302e3030365a227d');
+INSERT INTO the_schema.sessions OVERRIDING SYSTEM VALUE VALUES (3, 'c', 3, NULL, 0, 4176140341, '', 'ada', 'chat', 'completed', 27044165, 1772366400003, 3500167576, '\x7b2273657373696f6e5f6964223a2263222c226b696e64223a2263686174222c22757365725f6964223a22616461222c22737461747573223a22636f6d706c65746564222c22736571223a332c226d65737361676573223a302c2263726561746564223a22323032362d30332d30315431323a30303a30305a222c2275706461746564223a22323032362d30332d30315431323a30303a30302e3030335a227d');
+INSERT INTO the_schema.snapshots VALUES (1, 2, 1725655263, '\x7374617465');
+INSERT INTO the_schema.snapshots VALUES (1, 4, 1725655263, '\x7374617465');
+SELECT pg_catalog.setval('the_schema.epochs', 3, true);
+SELECT pg_catalog.setval('the_schema.orders_n_seq', 2, true);
+SELECT pg_catalog.setval('the_schema.rules_n_seq', 2, true);
+SELECT pg_catalog.setval('the_schema.sessions_n_seq', 5, true);
+SELECT pg_catalog.setval('the_schema.versions', 4, true);
+ALTER TABLE ONLY the_schema.blobs
+    ADD CONSTRAINT blobs_pkey PRIMARY KEY (digest);
+ALTER TABLE ONLY the_schema.commits
+    ADD CONSTRAINT commits_pkey PRIMARY KEY (session, seq);
+ALTER TABLE ONLY the_schema.commits_0
+    ADD CONSTRAINT commits_0_pkey PRIMARY KEY (session, seq);
+ALTER TABLE ONLY the_schema.commits_1
+    ADD CONSTRAINT commits_1_pkey PRIMARY KEY (session, seq);
+ALTER TABLE ONLY the_schema.commits_2
+    ADD CONSTRAINT commits_2_pkey PRIMARY KEY (session, seq);
+ALTER TABLE ONLY the_schema.commits_3
+    ADD CONSTRAINT commits_3_pkey PRIMARY KEY (session, seq);
+ALTER TABLE ONLY the_schema.files
+    ADD CONSTRAINT files_pkey PRIMARY KEY (place, name);
+ALTER TABLE ONLY the_schema.harness_schema
+    ADD CONSTRAINT harness_schema_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY the_schema.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (session);
+ALTER TABLE ONLY the_schema.leftovers
+    ADD CONSTRAINT leftovers_pkey PRIMARY KEY (session);
+ALTER TABLE ONLY the_schema.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (session, idx);
+ALTER TABLE ONLY the_schema.orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (n);
+ALTER TABLE ONLY the_schema.orders
+    ADD CONSTRAINT orders_session_key_key UNIQUE (session, key);
+ALTER TABLE ONLY the_schema.owners
+    ADD CONSTRAINT owners_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY the_schema.pieces
+    ADD CONSTRAINT pieces_pkey PRIMARY KEY (digest, n);
+ALTER TABLE ONLY the_schema.places
+    ADD CONSTRAINT places_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY the_schema.rules
+    ADD CONSTRAINT rules_id_key UNIQUE (id);
+ALTER TABLE ONLY the_schema.rules
+    ADD CONSTRAINT rules_pkey PRIMARY KEY (n);
+ALTER TABLE ONLY the_schema.sessions
+    ADD CONSTRAINT sessions_id_key UNIQUE (id);
+ALTER TABLE ONLY the_schema.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (n);
+ALTER TABLE ONLY the_schema.snapshots
+    ADD CONSTRAINT snapshots_pkey PRIMARY KEY (session, seq);
+CREATE INDEX files_digest ON the_schema.files USING btree (digest);
+CREATE INDEX files_session ON the_schema.files USING btree (session) WHERE (session <> ''::text);
+CREATE INDEX leases_owner ON the_schema.leases USING btree (owner);
+CREATE INDEX orders_answered ON the_schema.orders USING btree (answered) WHERE (answered IS NOT NULL);
+CREATE INDEX orders_open ON the_schema.orders USING btree (session, n) WHERE (answered IS NULL);
+CREATE INDEX rules_directory ON the_schema.rules USING btree (directory, n);
+CREATE INDEX sessions_kind ON the_schema.sessions USING btree (kind, minute);
+CREATE INDEX sessions_minute ON the_schema.sessions USING btree (minute);
+CREATE INDEX sessions_origin ON the_schema.sessions USING btree (origin) WHERE (origin IS NOT NULL);
+CREATE INDEX sessions_parent ON the_schema.sessions USING btree (parent, minute) WHERE (parent <> ''::text);
+CREATE INDEX sessions_status ON the_schema.sessions USING btree (status, minute);
+CREATE INDEX sessions_user ON the_schema.sessions USING btree (of_user, minute);
+CREATE INDEX sessions_user_status ON the_schema.sessions USING btree (of_user, status, minute);
+ALTER INDEX the_schema.commits_pkey ATTACH PARTITION the_schema.commits_0_pkey;
+ALTER INDEX the_schema.commits_pkey ATTACH PARTITION the_schema.commits_1_pkey;
+ALTER INDEX the_schema.commits_pkey ATTACH PARTITION the_schema.commits_2_pkey;
+ALTER INDEX the_schema.commits_pkey ATTACH PARTITION the_schema.commits_3_pkey;
+ALTER TABLE ONLY the_schema.files
+    ADD CONSTRAINT files_digest_fkey FOREIGN KEY (digest) REFERENCES the_schema.blobs(digest);
+ALTER TABLE ONLY the_schema.files
+    ADD CONSTRAINT files_place_fkey FOREIGN KEY (place) REFERENCES the_schema.places(name);
+ALTER TABLE ONLY the_schema.leases
+    ADD CONSTRAINT leases_owner_fkey FOREIGN KEY (owner) REFERENCES the_schema.owners(name);
+ALTER TABLE ONLY the_schema.pieces
+    ADD CONSTRAINT pieces_digest_fkey FOREIGN KEY (digest) REFERENCES the_schema.blobs(digest) ON DELETE CASCADE;
+ALTER TABLE ONLY the_schema.sessions
+    ADD CONSTRAINT sessions_origin_fkey FOREIGN KEY (origin) REFERENCES the_schema.sessions(n);
