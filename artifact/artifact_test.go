@@ -28,7 +28,26 @@ func TestWhatIsKeptIsReadUntilItsSessionIsForgotten(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t)
 	t.Run("InADirectory", func(t *testing.T) { keeps(t, s) })
-	t.Run("InADepot", func(t *testing.T) { keeps(t, artifact.In(memory.NewDepot())) })
+	t.Run("InADepot", func(t *testing.T) { keeps(t, artifact.In(memory.NewDepot(), nil)) })
+	t.Run("InADepotSinceLately", func(t *testing.T) {
+		old := harness.NewArtifact("ses_old", "diff", "", []byte("old"))
+		if err := s.Put(t.Context(), old.ArtifactID, old.Content); err != nil {
+			t.Fatal(err)
+		}
+		both := artifact.In(memory.NewDepot(), s)
+		keeps(t, both)
+		f, err := both.Open(t.Context(), old.ArtifactID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if err := both.Forget(t.Context(), "ses_old"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := both.Open(t.Context(), old.ArtifactID); !errors.Is(err, harness.ErrNotFound) {
+			t.Errorf("forgotten: %v", err)
+		}
+	})
 	left, err := filepath.Glob(filepath.Join(dir, "*", ".part-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)

@@ -11,12 +11,16 @@ import (
 
 // Shared keeps artifacts in a depot, for every process that shares it. They go
 // with their sessions.
-type Shared struct{ depot harness.Depot }
+type Shared struct {
+	depot  harness.Depot
+	before *Shelf // what was kept before it was shared; nil: nothing
+}
 
 var _ harness.Shelf = Shared{}
 
-// In keeps artifacts in a depot.
-func In(d harness.Depot) Shared { return Shared{d} }
+// In keeps artifacts in a depot. What is not there is looked for in the directory
+// that had them before; nil: there was none.
+func In(d harness.Depot, before *Shelf) Shared { return Shared{d, before} }
 
 func place(id harness.SessionID) string { return "artifacts/" + string(id) }
 
@@ -45,6 +49,9 @@ func (s Shared) Open(ctx context.Context, id string) (io.ReadSeekCloser, error) 
 		return nil, err
 	}
 	f, err := s.depot.Fetch(ctx, place(session), name)
+	if errors.Is(err, harness.ErrNotFound) && s.before != nil {
+		return s.before.Open(ctx, id)
+	}
 	if errors.Is(err, harness.ErrNotFound) {
 		return nil, fmt.Errorf("the content of artifact %s is not kept here: %w", id, harness.ErrNotFound)
 	}
@@ -55,6 +62,11 @@ func (s Shared) Open(ctx context.Context, id string) (io.ReadSeekCloser, error) 
 func (s Shared) Forget(ctx context.Context, id harness.SessionID) error {
 	if _, err := harness.ParseSessionID(string(id)); err != nil {
 		return err
+	}
+	if s.before != nil {
+		if err := s.before.Forget(ctx, id); err != nil {
+			return err
+		}
 	}
 	p, err := s.depot.Place(ctx, place(id), 0)
 	if err != nil || len(p.Files) == 0 {

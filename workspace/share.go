@@ -79,10 +79,40 @@ func (t *Tree) enter(ctx context.Context) (leave func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.pull(ctx); err != nil {
+	if err := errors.Join(t.bringIn(ctx), t.pull(ctx)); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return func() { release() }, nil
+}
+
+// bringIn gives the place what was kept here before it was shared.
+func (t *Tree) bringIn(ctx context.Context) error {
+	if _, err := os.Lstat(filepath.Join(t.data, "copied")); err == nil {
+		return nil
+	}
+	names, err := t.all()
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	var notes []harness.Parcel
+	for name := range names {
+		at, ok := t.note(name)
+		if !ok {
+			continue
+		}
+		b, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		session, _, _ := strings.Cut(strings.TrimPrefix(name, marksAt), "/")
+		notes = append(notes, harness.Parcel{Name: name, Session: harness.SessionID(session), Content: b})
+	}
+	s, err := object.Open(ctx, t.objects(), t.storeOptions())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return t.push(ctx, s, notes...)
 }
 
 // claim takes a lock in the data directory, and waits for it at most until ctx

@@ -225,6 +225,26 @@ func TestSnapshotsGoWithTheLastSessionOfATree(t *testing.T) {
 	}
 }
 
+func TestWhatWasKeptBeforeItIsSharedIsShared(t *testing.T) {
+	t.Parallel()
+	data, dir, depot := t.TempDir(), t.TempDir(), memory.NewDepot()
+	alone, err := workspace.Open(data, dir, nil)
+	must(t, err)
+	put(t, dir, "x", "1\n")
+	m := takeFor(t, alone, "ses_1", workspace.Before)
+	put(t, dir, "x", "2\n")
+	takeFor(t, alone, "ses_1", workspace.After)
+	takeFor(t, on(t, depot, dir), "ses_2", workspace.Before) // somebody else was first
+	shared, err := workspace.Open(data, dir, &workspace.Options{Depot: depot})
+	must(t, err)
+	takeFor(t, shared, "ses_1", workspace.Before)
+	_, err = on(t, depot, dir).Rewind(t.Context(), "ses_1", m.ID, true)
+	must(t, err)
+	if got, err := os.ReadFile(filepath.Join(dir, "x")); err != nil || string(got) != "1\n" {
+		t.Errorf("it is %q, %v", got, err)
+	}
+}
+
 // TestADirectoryThatIsNotHereIsMadeAgain is an isolated workspace of a node that
 // is gone.
 func TestADirectoryThatIsNotHereIsMadeAgain(t *testing.T) {

@@ -23,14 +23,19 @@ func depotOf(store harness.Store) harness.Depot {
 }
 
 // shelfOf is where the artifacts of a store's sessions are: in the store if it
-// is for several nodes, else below a data directory.
+// is for several nodes, else below a data directory, where those of before it was
+// may still be.
 func shelfOf(store harness.Store, data string) (shelf harness.Shelf, closes func() error, err error) {
-	if d := depotOf(store); d != nil {
-		return artifact.In(d), func() error { return nil }, nil
+	d, dir := depotOf(store), filepath.Join(data, "artifacts")
+	if d != nil && (data == "" || !there(dir)) {
+		return artifact.In(d, nil), func() error { return nil }, nil
 	}
-	own, err := artifact.Open(filepath.Join(data, "artifacts"))
+	own, err := artifact.Open(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--data: %w", err)
+	}
+	if d != nil {
+		return artifact.In(d, own), own.Close, nil
 	}
 	return own, own.Close, nil
 }
