@@ -20,15 +20,16 @@ func (s *Scheduler) Add(c Schedule) (Schedule, error) {
 	if err := c.Check(); err != nil {
 		return Schedule{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.index(c.ID) >= 0:
-		return Schedule{}, fmt.Errorf("there is a schedule %s: %w", c.ID, harness.ErrExists)
-	case len(s.all) >= MaxSchedules:
-		return Schedule{}, fmt.Errorf("there are %d schedules: %w", len(s.all), harness.ErrQuota)
-	}
-	if err := s.replace(append(slices.Clone(s.all), &c)); err != nil {
+	err := s.change(func(all []*Schedule) ([]*Schedule, error) {
+		switch {
+		case index(all, c.ID) >= 0:
+			return nil, fmt.Errorf("there is a schedule %s: %w", c.ID, harness.ErrExists)
+		case len(all) >= MaxSchedules:
+			return nil, fmt.Errorf("there are %d schedules: %w", len(all), harness.ErrQuota)
+		}
+		return append(slices.Clone(all), &c), nil
+	})
+	if err != nil {
 		return Schedule{}, err
 	}
 	s.ring()
@@ -49,7 +50,7 @@ func (s *Scheduler) List() (all []Schedule) {
 func (s *Scheduler) Get(id string) (Schedule, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := s.index(id)
+	i := index(s.all, id)
 	if i < 0 {
 		return Schedule{}, absent(id)
 	}
@@ -58,13 +59,13 @@ func (s *Scheduler) Get(id string) (Schedule, error) {
 
 // Remove forgets a schedule. Sessions that it has made go on.
 func (s *Scheduler) Remove(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := s.index(id)
-	if i < 0 {
-		return absent(id)
-	}
-	return s.replace(slices.Delete(slices.Clone(s.all), i, i+1))
+	return s.change(func(all []*Schedule) ([]*Schedule, error) {
+		i := index(all, id)
+		if i < 0 {
+			return nil, absent(id)
+		}
+		return slices.Delete(slices.Clone(all), i, i+1), nil
+	})
 }
 
 // Run makes a session of a schedule now, whatever else it has under way. Under

@@ -22,6 +22,17 @@ type sessions interface {
 // Options are a scheduler's settings. The zero value works.
 type Options struct {
 	Log *slog.Logger // default: discard
+
+	// Shared has the schedules if several servers share them: each follows all,
+	// and a time has one session whoever is first. Default: the directory has
+	// them.
+	Shared Shared
+}
+
+// Shared is what servers on one store share.
+type Shared interface {
+	harness.Depot
+	harness.Bells
 }
 
 // lookEvery is how long the clock is trusted: it may be set.
@@ -34,7 +45,7 @@ const againAfter = 10 * time.Second
 // concurrently.
 type Scheduler struct {
 	k    sessions
-	file file
+	kept keeper
 	log  *slog.Logger
 	bell chan struct{} // look again; size 1, one ring is as good as many
 	wg   sync.WaitGroup
@@ -53,12 +64,18 @@ func Open(k sessions, dir string, opts *Options) (*Scheduler, error) {
 	if opts != nil && opts.Log != nil {
 		s.log = opts.Log
 	}
-	var err error
-	if s.file, err = openFile(dir); err != nil {
+	own, err := openFile(dir)
+	if err != nil {
 		return nil, err
 	}
-	if s.all, err = s.file.load(); err != nil {
-		s.file.root.Close()
+	if s.kept = own; opts != nil && opts.Shared != nil {
+		s.kept, err = share(own, opts.Shared)
+	}
+	if err == nil {
+		s.all, err = s.kept.load(nil)
+	}
+	if err != nil {
+		own.root.Close()
 		return nil, err
 	}
 	s.end = func() {}
@@ -76,7 +93,7 @@ func (s *Scheduler) Start() {
 func (s *Scheduler) Close() error {
 	s.end()
 	s.wg.Wait()
-	return s.file.root.Close()
+	return s.kept.close()
 }
 
 // Committed hears of a commit: a session that somebody waits for may have ended.
@@ -114,13 +131,17 @@ func works(sum harness.Summary) bool {
 func (s *Scheduler) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	news, away := s.kept.news()
+	defer away()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.bell:
 		case <-timer.C:
+		case <-news:
 		}
+		s.refresh()
 		timer.Reset(s.tend(ctx, time.Now()))
 	}
 }
@@ -290,32 +311,45 @@ func (c *Schedule) behalf(ctx context.Context) context.Context {
 
 // note changes a schedule, durably.
 func (s *Scheduler) note(id string, change func(c *Schedule)) error {
+	return s.change(func(all []*Schedule) ([]*Schedule, error) {
+		i := index(all, id)
+		if i < 0 {
+			return nil, nil // removed meanwhile
+		}
+		next := slices.Clone(all)
+		next[i] = new(*all[i])
+		if change(next[i]); *next[i] == *all[i] {
+			return nil, nil
+		}
+		return next, nil
+	})
+}
+
+// change keeps another list; nil is the same one. It is rare, so the lock is held.
+func (s *Scheduler) change(f func(all []*Schedule) ([]*Schedule, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := s.index(id)
-	if i < 0 {
-		return nil // removed meanwhile
+	next, err := s.kept.change(s.all, f)
+	if err == nil && next != nil {
+		s.all = next
 	}
-	next := slices.Clone(s.all)
-	next[i] = new(*s.all[i])
-	change(next[i])
-	if *next[i] == *s.all[i] {
-		return nil
-	}
-	return s.replace(next)
+	return err
 }
 
-// replace keeps another list. The caller has the lock: changes are rare.
-func (s *Scheduler) replace(next []*Schedule) error {
-	if err := s.file.save(next); err != nil {
-		return err
+// refresh reads what other servers have changed.
+func (s *Scheduler) refresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.kept.load(s.all)
+	if err != nil {
+		s.log.Warn("schedules not read again; the old ones are followed", "err", err)
+		return
 	}
-	s.all = next
-	return nil
+	s.all = all
 }
 
-func (s *Scheduler) index(id string) int {
-	return slices.IndexFunc(s.all, func(c *Schedule) bool { return c.ID == id })
+func index(all []*Schedule, id string) int {
+	return slices.IndexFunc(all, func(c *Schedule) bool { return c.ID == id })
 }
 
 func absent(id string) error { return harness.ErrNotFound.Saying("no schedule " + id) }

@@ -106,7 +106,7 @@ func (o *outbound) tracer(ctx context.Context, s *surface) (*trace.Tracer, error
 
 // openOutbound opens what works without a client: who is told what happens, and
 // what happens by the clock. Both hear of every commit.
-func (s *surface) openOutbound(gate *gateway.Gate, dir string) error {
+func (s *surface) openOutbound(gate *gateway.Gate, store harness.Store, dir string) error {
 	opts := &notify.Options{Log: s.log, Agent: "harness/" + release, Counted: s.meter.Told, Hide: func(v string) error { return s.secrets.Add(v) }}
 	var hooks []notify.Hook
 	if s.outbound != nil {
@@ -117,7 +117,7 @@ func (s *surface) openOutbound(gate *gateway.Gate, dir string) error {
 		opts.Env, opts.Private = s.outbound.commandEnv(), *s.outbound.private
 	}
 	var err error
-	if s.scheduler, err = schedule.Open(gate, filepath.Join(dir, "schedules"), &schedule.Options{Log: s.log}); err != nil {
+	if s.scheduler, err = schedule.Open(gate, filepath.Join(dir, "schedules"), &schedule.Options{Log: s.log, Shared: accessOf(store)}); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.scheduler.Close)
