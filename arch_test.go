@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 
 	// What is told to the world, and what is begun by the clock, are seen and
 	// done through the verbs.
-	"notify":   {".", "internal/public", "internal/whole"},
+	"notify":   {".", "internal/paper", "internal/public", "internal/whole"},
 	"schedule": {".", "internal/paper", "internal/whole"},
 	"trace":    {"."},
 	// What a turn leaves behind is told by whoever runs it.

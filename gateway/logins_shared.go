@@ -90,6 +90,7 @@ func (l *Logins) Follow(ctx context.Context) {
 	}
 	bell, away := l.share.bells.Hang(l.share.paper.Topic())
 	defer away()
+	l.look(ctx) // something may have come before it was hung
 	for {
 		select {
 		case <-bell:

@@ -23,6 +23,7 @@ type sharing struct {
 	dir    string
 	tokens *gateway.Tokens
 	logins *gateway.Logins
+	stop   func()
 	ended  chan string // tokens and logins, as it hears of their end; room for all of a test
 }
 
@@ -45,10 +46,11 @@ func newSharing(t *testing.T, d gateway.Shared, name, dir string) *sharing {
 	var following sync.WaitGroup
 	following.Go(func() { s.tokens.Follow(ctx) })
 	following.Go(func() { s.logins.Follow(ctx) })
-	t.Cleanup(func() {
+	s.stop = func() {
 		cancel()
 		following.Wait()
-	})
+	}
+	t.Cleanup(s.stop)
 	return s
 }
 
@@ -141,12 +143,13 @@ func TestATokenIsValidOnEveryServerUntilItIsRemoved(t *testing.T) {
 func TestTheOwnersTokenOfAServerThatChangesItIsAnother(t *testing.T) {
 	t.Parallel()
 	depot, dir := memory.NewDepot(), t.TempDir()
-	newSharing(t, depot, "a", dir)
+	a := newSharing(t, depot, "a", dir)
 	b := newSharing(t, depot, "b", t.TempDir())
 	old, path, err := gateway.FirstToken(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.stop()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -188,6 +188,7 @@ func (t *Tokens) Follow(ctx context.Context) {
 		hung, away := t.opts.Shared.Hang(harness.AboutPlace(tokensPlace))
 		defer away()
 		bell = hung
+		t.look(ctx) // something may have come before it was hung
 	}
 	for {
 		select {

@@ -60,6 +60,9 @@ func (n *Notifier) Add(h Hook) error {
 	if !h.Private && hidden(h.URL) {
 		return fmt.Errorf("hook %s: it would never be told: its address is not public, and the server was started without --webhook-private: %w", h.Name, harness.ErrInvalid)
 	}
+	if n.share != nil {
+		return n.addShared(h)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -99,6 +102,9 @@ func hidden(address string) bool {
 
 // Remove ends a hook that was added. What waits for it is not told.
 func (n *Notifier) Remove(name string) error {
+	if n.share != nil {
+		return n.removeShared(name)
+	}
 	n.mu.Lock()
 	at := slices.IndexFunc(n.made, func(h Hook) bool { return h.Name == name })
 	if at < 0 {
@@ -111,7 +117,18 @@ func (n *Notifier) Remove(name string) error {
 		return err
 	}
 	n.made = made
+	n.mu.Unlock()
+	return n.stop(name)
+}
+
+// stop ends the way to a hook that is no more.
+func (n *Notifier) stop(name string) error {
+	n.mu.Lock()
 	i := slices.IndexFunc(n.lines, func(l *line) bool { return l.hook.Name == name })
+	if i < 0 {
+		n.mu.Unlock()
+		return nil
+	}
 	l := n.lines[i]
 	n.lines = slices.Delete(n.lines, i, i+1)
 	n.mu.Unlock()

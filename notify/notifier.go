@@ -35,9 +35,18 @@ type Options struct {
 	// Counted hears of every attempt: what sort of hook it was, and what came of
 	// it. It must not block.
 	Counted func(sort, outcome string)
+	// Shared has the hooks that callers have made if several servers share them:
+	// each server tells of what happens on it. Default: the directory has them.
+	Shared Shared
 	// Backoff is the wait before the second attempt; it doubles with each one.
 	// Default 1 s.
 	Backoff time.Duration
+}
+
+// Shared is what servers on one store share.
+type Shared interface {
+	harness.Depot
+	harness.Bells
 }
 
 // What comes of an attempt.
@@ -53,6 +62,7 @@ type Notifier struct {
 	opts    Options
 	log     *slog.Logger
 	cursors shelf
+	share   *hookShare // nil: hooks are this server's alone
 
 	wg  sync.WaitGroup
 	end context.CancelFunc
@@ -99,6 +109,20 @@ func (n *Notifier) begin(hooks []Hook) (err error) {
 	if n.made, err = n.cursors.made(); err != nil {
 		return err
 	}
+	if n.opts.Shared != nil {
+		if n.share, err = shareHooks(n.opts.Shared, n.cursors, n.made); err == nil {
+			n.made, err = n.share.load()
+		}
+		if err != nil {
+			return err
+		}
+		n.made = slices.DeleteFunc(n.made, func(h Hook) bool { // this server's own comes first
+			return slices.ContainsFunc(hooks, func(o Hook) bool { return o.Name == h.Name })
+		})
+		for i := range n.made {
+			n.made[i].Private = n.made[i].Private && n.opts.Private
+		}
+	}
 	all := slices.Concat(hooks, n.made)
 	for i, h := range all {
 		if err := h.Check(); err != nil {
@@ -123,6 +147,9 @@ func (n *Notifier) begin(hooks []Hook) (err error) {
 		}
 		n.lines = append(n.lines, l)
 		n.wg.Go(func() { l.run(l.ctx) })
+	}
+	if n.share != nil {
+		n.wg.Go(func() { n.follow(n.ctx) })
 	}
 	return nil
 }

@@ -51,9 +51,11 @@ type Scheduler struct {
 	wg   sync.WaitGroup
 	end  context.CancelFunc
 
-	mu   sync.Mutex // guards what follows
-	all  []*Schedule
-	busy map[harness.SessionID]bool // sessions that somebody waits for
+	mu  sync.Mutex // guards all, and is held while they are kept
+	all []*Schedule
+
+	waiting sync.Mutex                 // guards busy; commits do not wait for mu
+	busy    map[harness.SessionID]bool // sessions that somebody waits for
 }
 
 // Open reads the schedules that are kept in dir, which it makes if need be.
@@ -101,10 +103,10 @@ func (s *Scheduler) Committed(c harness.Commit, _ time.Duration, err error) {
 	if err != nil || works(c.Summary) {
 		return
 	}
-	s.mu.Lock()
+	s.waiting.Lock()
 	waits := s.busy[c.Session]
 	delete(s.busy, c.Session)
-	s.mu.Unlock()
+	s.waiting.Unlock()
 	if waits {
 		s.ring()
 	}
@@ -268,9 +270,9 @@ func passes(err error) bool {
 // works reports whether a session has something under way, and makes sure that
 // its end is heard of.
 func (s *Scheduler) works(ctx context.Context, id harness.SessionID) (bool, error) {
-	s.mu.Lock()
+	s.waiting.Lock()
 	s.busy[id] = true // before it is looked at, so that no end is missed
-	s.mu.Unlock()
+	s.waiting.Unlock()
 	for sum, err := range s.k.List(ctx, harness.Filter{Session: id, Limit: 1}) {
 		if err != nil {
 			return false, err
@@ -279,9 +281,9 @@ func (s *Scheduler) works(ctx context.Context, id harness.SessionID) (bool, erro
 			return true, nil
 		}
 	}
-	s.mu.Lock()
+	s.waiting.Lock()
 	delete(s.busy, id)
-	s.mu.Unlock()
+	s.waiting.Unlock()
 	return false, nil
 }
 

@@ -118,3 +118,40 @@ func TestTokensAndLoginsAreThoseOfAllNodes(t *testing.T) {
 		})
 	}
 }
+
+// TestSchedulesAndWebhooksAreThoseOfAllNodes makes both on one node, sees them
+// on another and ends them on a third.
+func TestSchedulesAndWebhooksAreThoseOfAllNodes(t *testing.T) {
+	t.Parallel()
+	nodes := startNodes(t, schema(t), "echo", 3, "--webhook-private")
+	a, b, c := nodes[0], nodes[1], nodes[2]
+	owner := a.bearer(nil)
+	for path, body := range map[string]string{
+		"/schedules": `{"name":"nightly","when":"0 3 * * *","prompt":"hello"}`,
+		"/webhooks":  `{"name":"nightly","url":"http://127.0.0.1:9/hook"}`,
+	} {
+		status, text, _ := a.status("POST", path, body, owner)
+		if status/100 != 2 {
+			t.Fatalf("POST %s: %d %s", path, status, text)
+		}
+		name := "nightly"
+		if path == "/schedules" {
+			_, name, _ = strings.Cut(text, `"schedule_id":"`)
+			name, _, _ = strings.Cut(name, `"`)
+		}
+		seen := func(n *process, want bool) {
+			t.Helper()
+			eventually(t, path+" of another node", func() bool {
+				status, text, _ := n.status("GET", path, "", n.bearer(nil))
+				return status == http.StatusOK && strings.Contains(text, "nightly") == want
+			})
+		}
+		seen(b, true)
+		seen(c, true)
+		if status, text, _ := c.status("DELETE", path+"/"+name, "", owner); status/100 != 2 {
+			t.Fatalf("DELETE %s/%s: %d %s", path, name, status, text)
+		}
+		seen(a, false)
+		seen(b, false)
+	}
+}

@@ -107,7 +107,7 @@ func (o *outbound) tracer(ctx context.Context, s *surface) (*trace.Tracer, error
 // openOutbound opens what works without a client: who is told what happens, and
 // what happens by the clock. Both hear of every commit.
 func (s *surface) openOutbound(gate *gateway.Gate, store harness.Store, dir string) error {
-	opts := &notify.Options{Log: s.log, Agent: "harness/" + release, Counted: s.meter.Told, Hide: func(v string) error { return s.secrets.Add(v) }}
+	opts := &notify.Options{Log: s.log, Agent: "harness/" + release, Counted: s.meter.Told, Shared: accessOf(store), Hide: func(v string) error { return s.secrets.Add(v) }}
 	var hooks []notify.Hook
 	if s.outbound != nil {
 		var err error
