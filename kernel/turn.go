@@ -164,9 +164,11 @@ func (m *machine) concludes(p harness.Payload) bool {
 	if m.holding || m.curbed {
 		return false
 	}
-	switch p.(type) {
+	switch p := p.(type) {
 	case *harness.HookEvent, *harness.Antahkarana:
 		return true
+	case *harness.Artifact:
+		return p.ArtifactType == harness.ArtifactRunRecord || p.ArtifactType == harness.ArtifactTaskGraph
 	}
 	return false
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"harness"
 )
@@ -68,17 +69,30 @@ func (e *engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 		outer = &spawner{heard, s}
 	}
 	err := e.Engine.Run(ctx, t, outer)
-	if ctx.Err() != nil { // it was told to stop: nobody listens any more
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, harness.ErrHeld), errors.Is(cause, harness.ErrShutdown): // it goes on
+		return err
+	case cause != nil: // it is over, and how far it came can still be told
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		e.keep(closing, h, t, r.told())
+		e.keep(closing, h, t, r.record(harness.TurnCancelled, nil))
+		return err
+	case err != nil:
+		e.keep(ctx, h, t, r.told())
+		e.keep(ctx, h, t, r.record(harness.TurnError, err))
 		return err
 	}
-	if err == nil {
-		e.keep(ctx, h, t, r.output())
-		e.keep(ctx, h, t, e.patch(ctx, t, h))
-	}
+	e.keep(ctx, h, t, r.output())
+	e.keep(ctx, h, t, e.patch(ctx, t, h))
 	e.keep(ctx, h, t, r.told())
-	e.keep(ctx, h, t, r.record(err))
-	return err
+	e.keep(ctx, h, t, r.record(harness.TurnCompleted, nil))
+	return nil
 }
+
+// patience is how long a turn that was cancelled may take to say how far it came:
+// a part of what its session gives it to end.
+const patience = time.Second
 
 // keep tells of an artifact, if there is one and somebody keeps such things.
 func (e *engine) keep(ctx context.Context, h harness.Host, t harness.Turn, a *harness.Artifact) {

@@ -86,6 +86,11 @@ func run(t testing.TB, kind harness.Kind, src string, opts *kernel.Options) *mad
 		if err != nil {
 			t.Fatal(err)
 		}
+		if hangs := strings.Contains(src, "hang"); hangs && slices.ContainsFunc(up.Events, func(e harness.Event) bool { return e.Type() == "usage" }) {
+			if _, err := m.k.Do(t.Context(), m.id, harness.Cancel{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if slices.ContainsFunc(up.Events, func(e harness.Event) bool { _, ok := e.Payload.(*harness.TurnEnd); return ok }) || up.State != nil && up.State.Turns > 0 && up.State.Turn == nil {
 			break
 		}
@@ -164,6 +169,47 @@ func TestAFailedRunLeavesARecordAndNoOutput(t *testing.T) {
 	m := run(t, harness.Background, "say hello\nfail no luck\n", &kernel.Options{})
 	if want := []string{"task_graph", "workspace", "run_record"}; !slices.Equal(m.order, want) || !strings.Contains(m.found["run_record"], `"status": "error"`) {
 		t.Errorf("%q: %s", m.order, m.found["run_record"])
+	}
+}
+
+// However a run ends, it leaves a record that says how; what was said before a
+// cancel is no output.
+func TestACancelledRunLeavesARecord(t *testing.T) {
+	t.Parallel()
+	m := run(t, harness.Background, "step 1/1 look running\nsay hello\nusage 10 5 0.5\nhang\n", &kernel.Options{})
+	if want := []string{"task_graph", "workspace", "task_graph", "run_record"}; !slices.Equal(m.order, want) {
+		t.Fatalf("%q, want %q", m.order, want)
+	}
+	var r struct {
+		Status string
+		Input  int64 `json:"input_tokens"`
+	}
+	if err := json.Unmarshal([]byte(m.found["run_record"]), &r); err != nil || r.Status != "cancelled" || r.Input != 10 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// A turn that is only held is not over: its record is of when it is.
+func TestATurnThatGoesOnLaterLeavesNoRecordYet(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{harness.ErrHeld, harness.ErrShutdown} {
+		parsed, err := script.Parse("hang")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := enginetest.NewHost("ses_1")
+		turn := h.Begin("go")
+		turn.Kind, turn.Directory = harness.Background, "/w"
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		if err := record.Engine(script.New(parsed, nil), nil).Run(ctx, turn, h); !errors.Is(err, cause) {
+			t.Errorf("ended with %v", err)
+		}
+		for _, e := range h.Events() {
+			if a, ok := e.Payload.(*harness.Artifact); ok && a.ArtifactType == harness.ArtifactRunRecord {
+				t.Errorf("%v leaves a record", cause)
+			}
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *run) output() *harness.Artifact {
 }
 
 // record is what the attempt came to.
-func (r *run) record(err error) *harness.Artifact {
+func (r *run) record(status string, err error) *harness.Artifact {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := struct {
@@ -120,11 +120,8 @@ func (r *run) record(err error) *harness.Artifact {
 		CostUSD       *float64          `json:"cost_usd"`
 		FollowedAgain bool              `json:"outlived_the_server,omitempty"`
 	}{
-		SessionID: r.turn.Session, TurnID: r.turn.ID, Attempt: r.turn.Attempt, Model: r.turn.Config.Model, Status: harness.TurnCompleted,
+		SessionID: r.turn.Session, TurnID: r.turn.ID, Attempt: r.turn.Attempt, Model: r.turn.Config.Model, Status: status, Retryable: errors.Is(err, harness.ErrRetry),
 		StartedAt: r.began, EndedAt: time.Now().UTC(), ToolCalls: r.calls, Failed: r.failed, StepsDone: r.steps, FollowedAgain: r.turn.Attached != 0,
-	}
-	if err != nil {
-		v.Status, v.Retryable = harness.TurnError, errors.Is(err, harness.ErrRetry)
 	}
 	if u := r.usage; u != nil {
 		v.InputTokens, v.OutputTokens, v.CostUSD = u.InputTokens, u.OutputTokens, u.CostUSD
