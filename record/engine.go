@@ -58,7 +58,7 @@ func (e *engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 	}
 	r := newRun(t)
 	if t.Attached == 0 && t.Directory != "" { // it can write
-		if t.Attempt == 1 {
+		if t.Attempt == 1 || !graphed(ctx, t, h) { // a crash may have come before it
 			e.keep(ctx, h, t, task(t))
 		}
 		e.keep(ctx, h, t, r.workspace())

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -44,6 +45,22 @@ func (g *graph) hear(p *harness.StepProgress) {
 func task(t harness.Turn) *harness.Artifact {
 	first, _, _ := strings.Cut(strings.TrimSpace(harness.PlainText(t.Parts)), "\n")
 	return drawn(t.Session, "task", []step{{ID: string(t.ID), Title: clipped(first)}})
+}
+
+// graphed reports whether the turn's log has a graph.
+func graphed(ctx context.Context, t harness.Turn, h harness.Host) bool {
+	if t.Began == 0 {
+		return false
+	}
+	for e, err := range h.History(ctx, t.Began-1) {
+		if err != nil {
+			return true // nobody knows
+		}
+		if a, ok := e.Payload.(*harness.Artifact); ok && e.Turn == t.ID && a.ArtifactType == harness.ArtifactTaskGraph {
+			return true
+		}
+	}
+	return false
 }
 
 // told is the graph that the engine's steps make; nil if there are none, or the

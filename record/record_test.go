@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"harness"
 	"harness/artifact"
@@ -73,7 +74,7 @@ func run(t testing.TB, kind harness.Kind, src string, opts *kernel.Options) *mad
 	t.Cleanup(func() { m.k.Close() })
 	n := harness.NewSession{Kind: kind}
 	if kind == harness.Background {
-		n.Prompt = harness.TextPart("go")
+		n.Prompt, n.MaxRetries = harness.TextPart("go"), new(1)
 	}
 	m.id, err = m.k.Create(t.Context(), n)
 	if err == nil && kind != harness.Background {
@@ -210,6 +211,35 @@ func TestATurnThatGoesOnLaterLeavesNoRecordYet(t *testing.T) {
 				t.Errorf("%v leaves a record", cause)
 			}
 		}
+	}
+}
+
+// A retry has the graph that there is; one that a crash kept from being told of
+// is made up for.
+func TestARetryHasOneTaskGraph(t *testing.T) {
+	t.Parallel()
+	m := run(t, harness.Background, "retry again\nsay done\n", &kernel.Options{Backoff: time.Millisecond})
+	if want := []string{"task_graph", "run_record", "workspace", "final_output", "diff", "run_record"}; !slices.Equal(m.order, want) {
+		t.Errorf("%q, want %q", m.order, want)
+	}
+	parsed, err := script.Parse("say hi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := enginetest.NewHost("ses_1")
+	turn := h.Begin("go")
+	turn.Kind, turn.Directory, turn.Attempt = harness.Background, "/w", 2
+	if err := record.Engine(script.New(parsed, nil), nil).Run(t.Context(), turn, h); err != nil {
+		t.Error(err)
+	}
+	graphs := 0
+	for _, e := range h.Events() {
+		if a, ok := e.Payload.(*harness.Artifact); ok && a.ArtifactType == harness.ArtifactTaskGraph {
+			graphs++
+		}
+	}
+	if graphs != 1 {
+		t.Errorf("%d graphs", graphs)
 	}
 }
 
