@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // parts is the number of the commands of a line; of another call, one for all of
 // it.
@@ -33,7 +30,7 @@ func (c *call) filesOf(part *command) []place {
 	if part.read { // every rule asks
 		return part.named
 	}
-	files := slices.Clone(part.files)
+	files := append(make([]place, 0, len(part.files)+len(part.argv)), part.files...)
 	for i, w := range part.argv {
 		if i == 0 || !w.sure && !w.glob {
 			continue

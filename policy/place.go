@@ -44,7 +44,7 @@ func (c *call) placeFrom(at place, name string) place {
 		p.tree = path.Clean(name) + "/"
 	case c.directory == "":
 		return place{}
-	case at.rel == "" && c.directory != "/" && name != "." && name != ".." && !strings.Contains(name, "/"): // most names are so plain
+	case at.rel == "" && c.directory != "/" && name != "." && !p.up && path.Clean(name) == name: // most names are so plain
 		p.tree = c.directory + "/" + name + "/"
 	default:
 		p.tree = path.Join(c.directory, at.rel, name) + "/"

@@ -72,6 +72,9 @@ func (p *Policy) about(c Context, use harness.ToolUse) (list []*rule) {
 	}
 	for i := range p.rules {
 		if r := &p.rules[i]; r.about(c, use) {
+			if list == nil {
+				list = make([]*rule, 0, len(p.rules)-i)
+			}
 			list = append(list, r)
 		}
 	}
@@ -93,6 +96,8 @@ func (p *Policy) bearing(c Context, use harness.ToolUse) bearing {
 // about its parts.
 func (b bearing) rule(call *call) ruling {
 	var all ruling
+	room := make([]int, 2*call.parts())
+	all.asked, all.left = room[:0:call.parts()], room[call.parts():call.parts()]
 	for i := range call.parts() {
 		part := call.part(i)
 		one := first(b.rules, call, part)

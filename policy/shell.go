@@ -107,9 +107,11 @@ func (r *reader) script(text string, depth int) {
 		r.dark("it has a comment that nobody can tell the end of")
 		return
 	}
-	parser := parsers.Get().(*syntax.Parser)
-	file, err := parser.Parse(strings.NewReader(text), "")
-	parsers.Put(parser)
+	p := parsers.Get().(*parser)
+	p.text.Reset(text)
+	file, err := p.Parse(&p.text, "")
+	p.text.Reset("")
+	parsers.Put(p)
 	if err != nil {
 		r.dark("it cannot be read as a shell reads it")
 		return
@@ -138,7 +140,13 @@ func (r *reader) script(text string, depth int) {
 	}
 }
 
-var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+// parser is a parser with what it reads from.
+type parser struct {
+	*syntax.Parser
+	text strings.Reader
+}
+
+var parsers = sync.Pool{New: func() any { return &parser{Parser: syntax.NewParser(syntax.Variant(syntax.LangBash))} }}
 
 // odd reports whether a character is one that people do not see, or that shells
 // and their readers take for different things.

@@ -191,3 +191,21 @@ func TestTheDoctorSaysWhichEnginesAreHere(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryBridgeHasAtLeastS3sReducedSet: what S3 says a bridge can reliably
+// expose, none of ours says it lacks. What one has beyond that it claims, and
+// its own tests show.
+func TestEveryBridgeHasAtLeastS3sReducedSet(t *testing.T) {
+	t.Parallel()
+	for _, f := range fidelities() {
+		if f.name == "remote" { // S2's runner is no bridge
+			continue
+		}
+		lacks := f.can.Lacks()
+		for _, kind := range []harness.Type{"session_state", "session_checkpoint", "policy_decision", "sandbox_notice", "approval_required", "approval_applied", "completed", "error", "artifact"} {
+			if lacks != nil && slices.Contains(lacks.Events, kind) {
+				t.Errorf("%s lacks %s", f.name, kind)
+			}
+		}
+	}
+}
