@@ -11,6 +11,9 @@ import (
 // sessions that name one.
 const agentFolder = ".harness/agents"
 
+// ownProfile is what clients call an agent like this one (S4's example does).
+const ownProfile = "code"
+
 // assume adds the profile of the session's agent to what the model is told to be.
 // One that is not there is told, and the turn runs.
 func (r *turn) assume(ctx context.Context) error {
@@ -24,6 +27,9 @@ func (r *turn) assume(ctx context.Context) error {
 			r.system += "\n\nWho you are in this session, from " + file + ":\n\n" + text
 			return nil
 		}
+	}
+	if name == ownProfile {
+		return nil
 	}
 	return r.h.Emit(ctx, &harness.TransportDiagnostic{Status: "degraded", Kind: "control_refused", Reason: "agent_profile " + name + ": there is no " + file})
 }

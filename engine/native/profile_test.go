@@ -18,6 +18,7 @@ func TestASessionsAgentIsAProfileOfTheWorkspace(t *testing.T) {
 	}{
 		{"reviewer", "You only read.", ""},
 		{"", "", ""},
+		{"code", "", ""},
 		{"nobody", "", "agent_profile nobody: there is no .harness/agents/nobody.md"},
 		{"../secret", "", "agent_profile ../secret: there is no .harness/secret.md"},
 	} {

@@ -23,6 +23,9 @@ func (r *turn) delegate(spawner harness.Spawner) func(context.Context, *tool.Env
 		if cfg.Effort != "" {
 			n.Config.Effort = &cfg.Effort
 		}
+		if cfg.Agent != "" {
+			n.Config.Agent = &cfg.Agent
+		}
 		if cfg.MaxTurns > 0 {
 			n.Config.MaxTurns = &cfg.MaxTurns
 		}

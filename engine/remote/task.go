@@ -121,6 +121,9 @@ func newSession(t runner.Task) harness.NewSession {
 	if t.Effort != "" {
 		n.Config.Effort = &t.Effort
 	}
+	if t.Agent != "" {
+		n.Config.Agent = &t.Agent
+	}
 	if t.MaxTurns > 0 {
 		n.Config.MaxTurns = &t.MaxTurns
 	}

@@ -18,6 +18,7 @@ type Task struct {
 	Prompt   string         `json:"prompt"`
 	Model    string         `json:"model,omitempty"`
 	Effort   harness.Effort `json:"effort,omitempty"`
+	Agent    string         `json:"agent,omitempty"`
 	MaxTurns int            `json:"maxTurns,omitempty"`
 }
 
@@ -106,6 +107,9 @@ func (r *run) hand(n harness.NewSession, prompt string) (string, *handed, error)
 	}
 	if c := n.Config; c.Effort != nil {
 		t.Effort = *c.Effort
+	}
+	if c := n.Config; c.Agent != nil {
+		t.Agent = *c.Agent
 	}
 	if c := n.Config; c.MaxTurns != nil {
 		t.MaxTurns = *c.MaxTurns
