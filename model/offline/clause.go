@@ -6,7 +6,7 @@ import (
 )
 
 // filler is what stands before a verb and means nothing to us.
-var filler = regexp.MustCompile(`(?i)^(?:and|then|now|please|pls|kindly|also|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|afterwards?|after that|after this|once (?:that is|that's|it is|it's) done|when (?:that is|that's) done|at the end|at last|so|ok(?:ay)?|just|go ahead and|let'?s|let us|can you|could you|would you|will you|you should|i want you to|i would like you to|i'd like you to|i need you to|after you|once you have|once you've|use (?:grep|rg|find|sed|bash|the shell|the terminal|your tools) to|clean up|try to|in the end)\b[,:]?\s*`)
+var filler = regexp.MustCompile(`(?i)^(?:and|then|now|please|pls|kindly|also|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|afterwards?|after that|after this|once (?:that is|that's|it is|it's) done|when (?:that is|that's) done|at the end|at last|so|ok(?:ay)?|just|go ahead and|let'?s|let us|can you|could you|would you|will you|you should|i want you to|i would like you to|i'd like you to|i need you to|after you|once you have|once you've|use (?:grep|rg|find|sed|bash|the shell|the terminal|your tools) to|using (?:the shell|bash|the terminal|a shell|your tools)|clean up|try to|in the end)\b[,:]?\s*`)
 
 // bullet begins a line of a list.
 var bullet = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s+`)
@@ -82,7 +82,7 @@ func beginsWithVerb(s string) bool {
 var verbs = words(`run execute exec launch start try invoke read cat show open display view print look write put save store place
 	create make append replace change swap substitute edit delete remove erase fix correct check double verify confirm mkdir move rename copy search grep scan find list fetch download
 	think consider ponder ask delegate have use plan todo remember memorize memorise note fail crash wait sleep pause count tell report
-	say reply answer respond summarize summarise give let what stop cancel touch add`)
+	say reply answer respond summarize summarise give let what stop cancel touch add overwrite`)
 
 func words(s string) map[string]bool {
 	set := map[string]bool{}

@@ -38,7 +38,7 @@ var rules = []rule{
 
 	// What came out of it.
 	{form(`(?:tell|show|give|report|let|print|say|read|repeat)(?: to)?(?: me| us)?(?: back)?(?: know)? (?:what|how|whether|if|exactly what|everything|the (?:output|result|results|outcome|answer|exit code)|its output|the file's output).*`), one(tell)},
-	{form(`let me know|tell me|show me|report(?: back)?(?: to me)?|what (?:did|does|do|was|is|were|are) (?:it|that|this|they|the output|the result|the command|the script).*|what(?:'s| is) the (?:output|result)`), one(tell)},
+	{form(`let me know|tell me|show me|report(?: back)?(?: to me)?|what (?:did|does|do|was|is|were|are) (?:it|that|this|they|the output|the result|the command|the script).*|what(?:'s| is) the (?:output|result)|what (?:was|got|is|has been) (?:printed|shown|said|put out)`), one(tell)},
 
 	// Others do it.
 	{form(`(?:ask|have|let|get|tell|use|start|spawn|launch) ` + helper + `(?: to| that| which| for| and)?[:,]? (.+)`), text(delegate, 1)},

@@ -17,6 +17,8 @@ var questions = []rule{
 	{form(`(?:find|list|show|search for)(?: me)?(?: all)?(?: of)?(?: the)?(?: files| file| lines| places)? (?:that |which |where )?(?:contain|contains|containing|mention|mentions|mentioning|use|uses|using|include|including)(?: the)?(?: word| text| string)? (.+?)(?: (?:is|are) (?:used|mentioned))?`), makeGrep(1, 0)},
 	{form(`does(?: the)?(?: file)? ({F}) (?:contain|mention|have|include)(?: the)?(?: word| text| string)? (.+)`), makeContains(1, 2)},
 	{form(`is(?: the)?(?: word| text| string)? (.+?) in(?: the)?(?: file)? ({F})`), makeContains(2, 1)},
+	{form(`what does(?: the)?(?: file)? ({F}) (?:contain|hold|look like|have in it)`), makeRead},
+	{form(`what(?:'s| is| would be)(?: the)? (?:output|result) of(?: running| the command)? ({L})|what does(?: the command)? ({L}) (?:print|output|return|say|give|show|do)`), makeRunQuoted},
 	{form(`(?:is there|do we have|have we)(?: already)? (?:a|any)(?: file)?(?: called| named)? ({F})`), makeExists},
 	{form(`does(?: the)?(?: file)? ({F}) exist`), makeExists},
 	{form(`(?:what|which)(?: is|'s)?(?: the)?(?: current| working)* directory(?: is it| are (?:you|we) in| am i in)?|where (?:am i|are we|are you)|(?:print|show|tell me|show me)(?: the)?(?: current| working)+ directory`), command("pwd")},

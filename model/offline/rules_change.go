@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // changes are plain wordings of changes to files; those that rules have as well,
@@ -18,6 +19,9 @@ var changes = []rule{
 	{form(`(?:write|save|put|store|redirect|send)(?: the)? (?:output|result)s? of(?: the)?(?: command)?(?: running)? (.+?) (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
 	{form(`run (.+?) and (?:save|write|put|store)(?: its| the)? (?:output|result)s? (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
 	{form(`(append|add)(?: (?:(?:a|the|another) )?(?:new )?(line|lines|text)(?: saying| with| that says)?)?:? (.+?) (?:to|at)(?: the (?:end|bottom) of)?(?: the)?(?: file)? ({F})`), makeAppend},
+	{form(`(?:make|let|have) ({F}) (?:prints?|echo|output) (.+)`), makePrinter},
+	{form(`overwrite(?: the)?(?: contents? of)?(?: the)?(?: file)? ({F}) with(?: the)?(?: text| line| contents?)?:? (.+)`), makeWrite(1, 2)},
+	{form(`(?:write|put|save|store) ({L} (?:in|into|to|as) {F}(?:,? and|,) {L} (?:in|into|to|as) .+)`), makeWriteEach},
 	{form(`(?:create|make|write|add|save|i need|i want|i would like|i'd like|give me) ` + aFile + `({F}),?(?: and)? (?:that|which|printing|to)(?: just| only)?(?: prints?| echoes| echo| outputs?)?(?: the)?(?: text| words?)? (.+)`), makePrinter},
 	{form(`(?:i need|i want|i would like|i'd like|give me|there should be) ` + aFile + `({F}),?:? (?:with|containing|that says|that contains|which contains)(?: the)?(?: following)?(?: text| line| contents?| words?)?(?: of)?:? (.+?)(?: (?:in|inside) it)?`), makeWrite(1, 2)},
 	{form(`(?:delete|remove|rm|erase)(?: the)?(?: files?)? (.+?) (?:by (?:running|using|calling)|using|with|via)(?: the)? (?:{L}|rm\b.*)`), makeRemove},
@@ -32,8 +36,40 @@ func makeFix(file, old, with int) func(*parser, []string) []step {
 		if !p.isFile(m[file], m[0]) || vague(m[old]) || vague(m[with]) {
 			return nil
 		}
-		return []step{{kind: edit, path: p.fileName(m[file]), old: p.bare(m[old]), text: p.bare(m[with]), all: true}}
+		return p.edits(p.fileName(m[file]), m[old], m[with], true)
 	}
+}
+
+// another is where what replaces a text ends, and the next to be replaced begins.
+var another = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)^(.+?)(?:,? and |, )(.+?) (?:with|by|to|for|into) (.+)$`)
+})
+
+// edits are the changes of a file that one clause names: "a to b and c to d".
+func (p *parser) edits(file, old, with string, all bool) (steps []step) {
+	for {
+		m := another().FindStringSubmatch(with)
+		if m == nil {
+			return append(steps, step{kind: edit, path: file, old: p.bare(old), text: p.bare(with), all: all})
+		}
+		steps = append(steps, step{kind: edit, path: file, old: p.bare(old), text: p.bare(m[1]), all: all})
+		old, with = m[2], m[3]
+	}
+}
+
+// each is a content and its file, and what comes behind them.
+var each = form(`({L}) (?:in|into|to|as) ({F})(?:(?:,? and|,) (.+))?`)
+
+// makeWriteEach writes several files that one clause names, each with its own.
+func makeWriteEach(p *parser, m []string) (steps []step) {
+	for rest := m[1]; rest != ""; {
+		m := each().FindStringSubmatch(rest)
+		if m == nil || !p.isFile(m[2], "") {
+			return nil
+		}
+		steps, rest = append(steps, step{kind: write, path: p.name(m[2]), text: p.content(m[1])}), m[3]
+	}
+	return steps
 }
 
 func makeRedirect(p *parser, m []string) []step {

@@ -12,7 +12,7 @@ func makeEdit(file, old, with int) func(*parser, []string) []step {
 		if !p.isFile(m[file], m[0]) {
 			return nil
 		}
-		return []step{{kind: edit, path: p.fileName(m[file]), old: p.bare(m[old]), text: p.bare(m[with])}}
+		return p.edits(p.fileName(m[file]), m[old], m[with], false)
 	}
 }
 
@@ -30,7 +30,7 @@ func makeEditHere(p *parser, m []string) []step {
 	if file == "" {
 		return nil
 	}
-	return []step{{kind: edit, path: file, old: p.bare(m[1]), text: p.bare(m[2])}}
+	return p.edits(file, m[1], m[2], false)
 }
 
 func makeWriteHere(p *parser, m []string) []step {

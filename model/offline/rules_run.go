@@ -24,6 +24,10 @@ func makeRunWith(p *parser, m []string) []step {
 	return []step{{kind: run, text: program + " " + quote(p.file)}}
 }
 
+func makeRunQuoted(p *parser, m []string) []step {
+	return []step{{kind: run, text: p.command(m[1] + m[2])}}
+}
+
 // interpreters run files by the end of their names.
 var interpreters = map[string]string{".sh": "sh", ".bash": "bash", ".py": "python3", ".js": "node", ".go": "go run", ".rb": "ruby", ".pl": "perl"}
 
