@@ -182,6 +182,9 @@ func (h *host) Config() harness.Config { return *h.config.Load() }
 
 // send hands an input to the session, or gives up when the run is over.
 func (h *host) send(ctx context.Context, to chan<- input, in input) error {
+	if err := h.over(ctx); err != nil {
+		return err
+	}
 	select {
 	case to <- in:
 		return nil
