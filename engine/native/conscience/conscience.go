@@ -67,7 +67,7 @@ type turn struct {
 	calls    map[harness.CallID]*call
 	order    []*call
 	answer   string
-	said     string         // what was said since the last whole answer
+	said     []byte         // what was said since the last whole answer
 	item     harness.ItemID // in this message
 	failures int
 }
@@ -152,11 +152,11 @@ func (t *turn) hear(e harness.Event) {
 		t.decided(p)
 	case *harness.Token:
 		if p.ItemID != t.item {
-			t.item, t.said = p.ItemID, ""
+			t.item, t.said = p.ItemID, nil
 		}
-		t.said += p.Text
+		t.said = append(t.said, p.Text...)
 	case *harness.Response:
-		t.answer, t.said = p.Text, ""
+		t.answer, t.said = p.Text, nil
 	case *harness.Failure:
 		t.failures++
 	case *harness.TurnEnd:
@@ -224,8 +224,8 @@ func (t *turn) conclude() {
 		t.buddhi.Status = "running"
 	}
 	t.ahamkara.Sandbox = cmp.Or(t.ahamkara.Sandbox, noSandbox)
-	if t.said != "" { // nobody has made a whole answer of it yet
-		t.answer = t.said
+	if len(t.said) > 0 { // nobody has made a whole answer of it yet
+		t.answer = string(t.said)
 	}
 	t.buddhi.Answered = t.answer != ""
 }
