@@ -35,7 +35,11 @@ func FuzzInspect(f *testing.F) {
 	f.Add("rm -rf x")
 	f.Add(`bash -c "eval 'sudo rm $x'"`)
 	f.Add(strings.Repeat("env ", 100) + "x")
-	f.Fuzz(func(_ *testing.T, command string) {
+	f.Fuzz(func(t *testing.T, command string) {
 		inspect(command)
+		var w writer
+		if w.script(command, 0); len(w.files) > maxWrites {
+			t.Errorf("%d files", len(w.files))
+		}
 	})
 }
