@@ -41,8 +41,10 @@ func (l *line) WriteHeader(status int) {
 
 // refused takes down that the request is refused, before that is answered.
 func (l *line) refused() {
-	r := Record{Caller: l.caller, Session: l.refusal.Session, Code: l.refusal.Code, Reason: l.refusal.Text}
-	if r.Code == "" { // whoever answers says no more
+	r := Record{Caller: l.caller}
+	if f := l.refusal; f != nil {
+		r.Session, r.Code, r.Reason = f.Session, f.Code, f.Text
+	} else { // whoever answers says no more
 		r.Code = cmp.Or(strings.ToLower(strings.ReplaceAll(http.StatusText(l.status), " ", "_")), "refused")
 		r.Reason = fmt.Sprint("answered with ", l.status)
 	}

@@ -61,7 +61,7 @@ func refuse(w http.ResponseWriter, err error) {
 	}
 	throttled, slow := errors.AsType[*ThrottledError](err)
 	if l, ok := w.(*line); ok {
-		l.refusal = harness.Refusal{Code: code, Text: text}
+		l.refusal = &harness.Refusal{Code: code, Text: text}
 	}
 	h := w.Header()
 	switch status {

@@ -45,9 +45,9 @@ func AuditTo(log *slog.Logger) *Ledger {
 // matter is one thing that is asked: a request, a command, a call. It has at
 // most one refusal in the ledger.
 type matter struct {
-	request *http.Request   // nil: it is no request
-	refusal harness.Refusal // what is known of it before the request is answered
-	told    atomic.Bool     // the ledger has a record of it
+	request *http.Request    // nil: it is no request
+	refusal *harness.Refusal // what is known of it before the request is answered
+	told    atomic.Bool      // the ledger has a record of it
 }
 
 type matterKey struct{}
@@ -109,7 +109,7 @@ func (g *Gate) Refused(ctx context.Context, f harness.Refusal) {
 	m, _ := ctx.Value(matterKey{}).(*matter)
 	switch {
 	case m != nil && m.request != nil:
-		m.refusal = f
+		m.refusal = &f
 	case !standing[f.Code]:
 		c, _ := harness.CallerOf(ctx)
 		g.ledger.about(m, Record{Caller: c, Session: f.Session, Request: f.What, Code: f.Code, Reason: f.Text})

@@ -23,7 +23,7 @@ func Lost(next http.Handler) http.Handler {
 			return
 		}
 		if l, ok := w.(*line); ok {
-			l.refusal = harness.Refusal{Code: "no_such_path", Text: "no such page"}
+			l.refusal = &harness.Refusal{Code: "no_such_path", Text: "no such page"}
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
