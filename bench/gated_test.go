@@ -42,7 +42,7 @@ func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
 	}
 	s := &server{k: kernel.New(memory.New(), map[string]harness.Engine{"bench": e}, &kernel.Options{Engine: "bench", Window: -1})}
 	lines := func() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(lines()), Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
+	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(lines(), nil), Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
 	do := delta.Options{Window: -1}
 	do.Socket.StallAfter = -1
 	if s.hub, err = delta.New(gate, &do); err != nil {

@@ -98,14 +98,14 @@ func (e *Edge) log(l *line, r *http.Request) {
 	}
 	attrs := []slog.Attr{
 		slog.String("remote", printable(r.RemoteAddr, maxField)), slog.String("method", printable(r.Method, 16)),
-		slog.String("path", printable(r.URL.Path, maxField)), slog.Int("status", status), slog.Int64("bytes", l.bytes),
-		slog.Float64("ms", float64(time.Since(l.began).Microseconds())/1000), slog.String("agent", printable(r.UserAgent(), maxField)),
+		slog.String("path", field(r.URL.Path, e.opts.Clean)), slog.Int("status", status), slog.Int64("bytes", l.bytes),
+		slog.Float64("ms", float64(time.Since(l.began).Microseconds())/1000), slog.String("agent", field(r.UserAgent(), e.opts.Clean)),
 	}
 	if l.caller.Name != "" {
 		attrs = append(attrs, slog.String("caller", printable(l.caller.Name, maxField)))
 	}
 	if status == http.StatusForbidden || status == http.StatusMisdirectedRequest {
-		attrs = append(attrs, slog.String("host", printable(r.Host, maxField)), slog.String("origin", printable(r.Header.Get("Origin"), maxField)))
+		attrs = append(attrs, slog.String("host", field(r.Host, e.opts.Clean)), slog.String("origin", field(r.Header.Get("Origin"), e.opts.Clean)))
 	}
 	e.opts.Access.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }

@@ -21,6 +21,8 @@ type Record struct {
 	Code    string // why it was refused, in the protocol's words
 	Reason  string // the same, as the client was told
 	LeftOut int    // refusals of the same party before this one that have no record
+
+	clean func(string) string // see [AuditTo]
 }
 
 // refused reports whether something was.
@@ -79,7 +81,7 @@ func (r Record) LogValue() slog.Value {
 		action = ""
 	}
 	attrs := make([]slog.Attr, 0, 11)
-	add := func(name, text string) { attrs = append(attrs, slog.String(name, printable(text, maxField))) }
+	add := func(name, text string) { attrs = append(attrs, slog.String(name, field(text, r.clean))) }
 	add("caller", r.Caller.Name)
 	add("user", r.Caller.User)
 	add("role", string(r.Caller.Role))

@@ -28,6 +28,10 @@ type Route struct {
 type EdgeOptions struct {
 	Access *slog.Logger // one line for each request; default: discard
 
+	// Clean takes secrets out of what is cut before it is logged: half of one is
+	// not recognised. Default: nothing is a secret.
+	Clean func(string) string
+
 	// BehindProxy believes what the proxy says of the client's address: the
 	// last entry of X-Forwarded-For, which it wrote itself.
 	BehindProxy bool

@@ -182,7 +182,7 @@ func TestNoLineIsLostInRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	audit := gateway.AuditTo(slog.New(slog.NewJSONHandler(l, nil)))
+	audit := gateway.AuditTo(slog.New(slog.NewJSONHandler(l, nil)), nil)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -37,9 +37,14 @@ func NewLedger(write func(Record)) *Ledger {
 	return &Ledger{write: write, parties: newMeter(refusalBurst, refusalEvery), strangers: newMeterOf(1, strangerLines, refusalEvery)}
 }
 
-// AuditTo is a ledger whose records are lines of log.
-func AuditTo(log *slog.Logger) *Ledger {
-	return NewLedger(func(r Record) { log.Info("audit", "record", r) })
+// AuditTo is a ledger whose records are lines of log. If log takes secrets out,
+// clean does the same with a text before it is cut: half of one is not
+// recognised. It may be nil.
+func AuditTo(log *slog.Logger, clean func(string) string) *Ledger {
+	return NewLedger(func(r Record) {
+		r.clean = clean
+		log.Info("audit", "record", r)
+	})
 }
 
 // matter is one thing that is asked: a request, a command, a call. It has at

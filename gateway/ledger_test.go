@@ -173,7 +173,7 @@ func TestARecordIsOneLine(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	evil := "a\r\n{\"level\":\"INFO\"}\x1b[2J\u202e" + strings.Repeat("x", 1<<20)
-	gateway.AuditTo(slog.New(slog.NewJSONHandler(&b, nil))).Put(gateway.Record{
+	gateway.AuditTo(slog.New(slog.NewJSONHandler(&b, nil)), nil).Put(gateway.Record{
 		Caller: harness.Caller{Name: evil, User: evil, Role: harness.CallerRole(evil)}, Remote: evil, Request: evil, Session: harness.SessionID(evil), Detail: evil, Code: evil, Reason: evil,
 	})
 	if n := bytes.Count(b.Bytes(), []byte("\n")); n != 1 || b.Len() > 4096 || bytes.ContainsAny(b.Bytes(), "\x1b\r\u202e") {

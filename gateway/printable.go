@@ -29,6 +29,16 @@ func printable(s string, limit int) string {
 	return b.String()
 }
 
+// field is printable for a field of a log: clean, if it is not nil, takes out what
+// must not be in there before it is cut.
+func field(s string, clean func(string) string) string {
+	p := printable(s, maxField)
+	if clean != nil && strings.HasSuffix(p, "…") {
+		p = printable(clean(s), maxField)
+	}
+	return p
+}
+
 func hexOf(r rune) string {
 	const digits = "0123456789abcdef"
 	var b [8]byte

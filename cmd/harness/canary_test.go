@@ -125,6 +125,13 @@ func (c *collected) check(t *testing.T, secrets []string, marked ...string) {
 			}
 		}
 	}
+	for _, where := range []string{"file access.log", "file audit.log"} { // lines are cut: not even the beginning is there
+		for _, s := range secrets {
+			if b := c.all[where]; b != nil && bytes.Contains(b.Bytes(), []byte(s[:14])) {
+				t.Errorf("%s has the beginning of %q", where, s)
+			}
+		}
+	}
 	for _, where := range marked {
 		if b := c.all[where]; b == nil || !bytes.Contains(b.Bytes(), []byte(redact.Mark)) {
 			t.Errorf("nothing was redacted in %s: %v", where, b)
@@ -222,6 +229,7 @@ func TestCanary(t *testing.T) {
 	}
 	p.get("/sessions?token="+url.QueryEscape(token)+"&k="+url.QueryEscape(canary), http.Header{"User-Agent": {"curl " + token}})
 	p.get("/sessions/"+url.PathEscape(looks), http.Header{"Authorization": {"Bearer " + looks}})
+	p.blurt(t, secrets)
 
 	// Another session over JSON-RPC, and what people at a terminal see.
 	o := finish(t, invocation(t, "run", "--connect", p.http, "--approve", "all", "--json", "use "+canary))
@@ -239,7 +247,56 @@ func TestCanary(t *testing.T) {
 		o := invoke(t, args...)
 		seen.add(strings.Join(args[:2], " "), []byte(o.stdout+o.stderr))
 	}
-	seen.check(t, secrets, "created", "SSE", "WebSocket", "JSON-RPC", "terminal", "file access.log", "GET /sessions/"+id, "GET /sessions/"+id+"/export", "sessions export", "sessions show")
+	seen.check(t, secrets, "created", "SSE", "WebSocket", "JSON-RPC", "terminal", "file access.log", "file audit.log", "GET /sessions/"+id, "GET /sessions/"+id+"/export", "sessions export", "sessions show")
+}
+
+// blurt says secrets in whatever is refused, also where a line of a log is cut.
+func (p *process) blurt(t *testing.T, secrets []string) {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), p.ws+"?userId=other", &websocket.DialOptions{HTTPHeader: p.bearer(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	rpc, err := dialRPC(t.Context(), remote{p.http, p.token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rpc.Close()
+	answers := bufio.NewReader(rpc)
+	for _, s := range secrets {
+		quoted, _ := json.Marshal(s)
+		for _, before := range []string{"", strings.Repeat("a", 239) + "/"} { // a field of a line has 256
+			p.get("/"+before+url.PathEscape(s), nil)
+			p.get("/sessions", http.Header{"User-Agent": {before + s}, "Origin": {"http://" + before + url.PathEscape(s)}})
+			req, err := http.NewRequestWithContext(t.Context(), "POST", p.http+"/chat/sessions", strings.NewReader(`{`+strings.Replace(string(quoted), `"`, `"`+before, 1)+`:1}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = p.bearer(http.Header{"Content-Type": {"application/json"}})
+			r, err := http.DefaultClient.Do(req)
+			if err != nil || r.StatusCode != http.StatusBadRequest {
+				t.Fatalf("%v, %v", r, err)
+			}
+			r.Body.Close()
+			word := strings.Replace(string(quoted), `"`, `"`+before, 1)
+			if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"commands","commands":[{"type":`+word+`}]}`)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(rpc, `{"jsonrpc":"2.0","id":1,"method":`+word+`}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := answers.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := io.WriteString(rpc, `{"jsonrpc":"2.0","id":1,"method":"the end"}`+"\n"); err != nil { // behind it all is written
+		t.Fatal(err)
+	}
+	if _, err := answers.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestCanaryOfALocalThread: the same without a server, where threads are files.

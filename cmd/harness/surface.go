@@ -106,9 +106,9 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if err != nil {
 		return err
 	}
-	audit := gateway.AuditTo(decisions)
+	audit := gateway.AuditTo(decisions, s.secrets.String)
 	s.auth = gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens, Logins: logins, Provider: provider, Off: *d.auth == "off"})
-	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, Audit: audit, BehindProxy: *d.proxy})
+	s.edge = gateway.NewEdge(names, s.auth, &gateway.EdgeOptions{Access: access, Audit: audit, Clean: s.secrets.String, BehindProxy: *d.proxy})
 	gate := gateway.New(s.k, &gateway.Options{Audit: audit, Roots: s.roots, Quotas: d.quotas(), Shared: s.nodes.Node != nil})
 	s.removed = gate.Forget
 	if s.hub, err = delta.New(gate, &delta.Options{Log: s.log}); err != nil {

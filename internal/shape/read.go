@@ -73,13 +73,14 @@ func (p *Plan) object(path string, raw []byte, into reflect.Value) *Wrong {
 	return nil
 }
 
-// clip is a client's word, as an error can carry it.
+// clip is a client's word, if an error can carry it. Of one that is longer it is
+// the length: half of a secret is one that nobody recognises.
 func clip(s string) string {
 	const enough = 64
 	if len(s) <= enough {
 		return s
 	}
-	return strings.ToValidUTF8(s[:enough], "") + "…"
+	return fmt.Sprintf("… (%d bytes)", len(s))
 }
 
 func (f *planned) missing(path string) *Wrong {

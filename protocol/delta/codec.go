@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"harness"
 	"harness/internal/strict"
@@ -109,11 +108,12 @@ func refuse(kind error, format string, args ...any) error {
 // quoted is a client's word, as an error can carry it.
 func quoted(s string) string { return strconv.Quote(short(s)) }
 
-// short cuts a client's word to a length that an error can carry.
+// short is a client's word, if an error can carry it. Of one that is longer it is
+// the length: half of a secret is one that nobody recognises.
 func short(s string) string {
-	const enough = 40
+	const enough = 64
 	if len(s) <= enough {
 		return s
 	}
-	return strings.ToValidUTF8(s[:enough], "") + "…"
+	return fmt.Sprintf("… (%d bytes)", len(s))
 }

@@ -286,7 +286,7 @@ func TestUnknownFieldsOfABodyAreRefused(t *testing.T) {
 		{"POST", "/chat/sessions/" + string(r.SessionID) + "/turns", `{"prompt":"x","parts":[{"type":"text","text":"x","txt":1}]}`, "parts[0].txt"},
 		{"PATCH", on, `{"policy":{"health":{"total_token":1}}}`, "policy.health.total_token"},
 		{"POST", on + "/rewind", `{"message_id":"itm_1","dryRun":true}`, "dryRun"},
-		{"POST", "/approvals/apr_x.1", `{"decision":"allow","` + strings.Repeat("s", 100) + `":1}`, strings.Repeat("s", 64) + "…"},
+		{"POST", "/approvals/apr_x.1", `{"decision":"allow","` + strings.Repeat("s", 100) + `":1}`, "… (100 bytes)"},
 	} {
 		s.refused(400, "invalid", c.field, c.method, c.path, c.body)
 	}

@@ -76,10 +76,11 @@ func (c *conn) call(ctx context.Context, x *exchange, r request) (any, error) {
 	return nil, &rpcError{Code: codeMethodNotFound, Message: fmt.Sprintf("unknown method %q", clip(r.method)), Data: &errorData{Code: "method_not_found"}}
 }
 
-// clip shortens a client's word for an error.
+// clip is a client's word, if an error can carry it. Of one that is longer it is
+// the length: half of a secret is one that nobody recognises.
 func clip(s string) string {
 	if len(s) > 64 {
-		return s[:64] + "…"
+		return fmt.Sprintf("… (%d bytes)", len(s))
 	}
 	return s
 }
