@@ -323,7 +323,7 @@ func TestCanaryOfALocalThread(t *testing.T) {
 }
 
 // post sends JSON and returns the answer, which must be one of success.
-func (p *process) post(t *testing.T, path string, body []byte) []byte {
+func (p *process) post(t testing.TB, path string, body []byte) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", p.http+path, bytes.NewReader(body))
 	if err != nil {
@@ -343,7 +343,7 @@ func (p *process) post(t *testing.T, path string, body []byte) []byte {
 }
 
 // open is a stream of events.
-func (p *process) open(t *testing.T, path string) io.ReadCloser {
+func (p *process) open(t testing.TB, path string) io.ReadCloser {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", p.http+path, nil)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestARuleHoldsOnEveryNode(t *testing.T) {
 }
 
 // make creates a session and returns its id.
-func (p *process) make(t *testing.T, cwd string) string {
+func (p *process) make(t testing.TB, cwd string) string {
 	t.Helper()
 	body := "{}"
 	if cwd != "" {
