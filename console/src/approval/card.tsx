@@ -72,7 +72,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
   const asks = mode === "ask" && !busy;
   return (
     <Swipe
-      right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: "ok", run: approve } : undefined}
+      right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: risk === "high" ? "warn" : "ok", run: approve } : undefined}
       left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: () => send({ decision: "deny" }) } : undefined}
     >
     <section aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>

@@ -3,14 +3,14 @@ import { type PointerEvent, type ReactNode, useRef, useState } from "react";
 export interface Push {
   readonly label: string;
   readonly icon: ReactNode;
-  readonly tone: "ok" | "bad";
+  readonly tone: "ok" | "warn" | "bad";
   readonly run: () => void;
 }
 
 /** How far a finger has to go, as a part of the width, and at most in pixels. */
 const far = { part: 0.35, most: 140 };
 
-const tones = { ok: "bg-ok text-panel", bad: "bg-bad text-panel" };
+const tones = { ok: "bg-ok text-panel", warn: "bg-warn text-panel", bad: "bg-bad text-panel" };
 
 /**
  * Lets a finger push something aside: to the right one thing, to the left
