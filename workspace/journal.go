@@ -45,6 +45,9 @@ func (t *Tree) writeJournal(ctx context.Context, s *object.Store, j *journal) er
 	if err != nil {
 		return err
 	}
+	if err := t.unsure(); err != nil {
+		return err
+	}
 	if err := replace(t.journal(), b, true); err != nil {
 		return err
 	}

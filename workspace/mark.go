@@ -132,6 +132,9 @@ func (t *Tree) write(ctx context.Context, s *object.Store, m *Mark) error {
 	if err != nil {
 		return err
 	}
+	if err := t.unsure(); err != nil {
+		return err
+	}
 	at := filepath.Join(t.marks(m.Session), m.ID)
 	if err := replace(at, b, true); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"harness"
@@ -44,6 +43,7 @@ func (t *Tree) push(ctx context.Context, s *object.Store, notes ...harness.Parce
 	if err := t.deliver(ctx, &c, &at, harness.Delivery{Add: notes}); err != nil {
 		return err
 	}
+	c.Unsure = false
 	return t.saveCopied(c)
 }
 
@@ -101,6 +101,9 @@ func (t *Tree) collectShared(ctx context.Context) (Collected, error) {
 	before := t.copied()
 	marks, err := t.all()
 	if err != nil {
+		return Collected{}, err
+	}
+	if err := t.unsure(); err != nil {
 		return Collected{}, err
 	}
 	sum, err := t.collect(ctx)
@@ -161,7 +164,7 @@ func (t *Tree) forgetCopy(ctx context.Context, s *object.Store, why error) error
 		s.Close()
 		err = object.Drop(ctx, t.objects(), names, func() { os.Remove(t.index()) })
 	}
-	os.Remove(filepath.Join(t.data, "copied"))
+	err = errors.Join(err, t.saveCopied(copied{Unsure: true}))
 	if errors.Is(why, harness.ErrConflict) {
 		return err
 	}

@@ -45,6 +45,18 @@ var errMoved = errors.New("snapshots were tidied up meanwhile")
 type copied struct {
 	Version uint64          `json:"version"` // this far the copy is complete
 	Packs   map[string]bool `json:"packs"`   // that the place had
+	Unsure  bool            `json:"unsure,omitempty"`
+}
+
+// unsure says that the copy may differ from the place, until a push has ended:
+// whoever comes after a crash compares all of it.
+func (t *Tree) unsure() error {
+	if t.share == nil {
+		return nil
+	}
+	c := t.copied()
+	c.Unsure = true
+	return t.saveCopied(c)
 }
 
 func (t *Tree) copied() (c copied) {
@@ -150,8 +162,12 @@ func (t *Tree) pull(ctx context.Context) (err error) {
 
 func (t *Tree) pullOnce(ctx context.Context) error {
 	was := t.copied()
-	p, err := t.share.depot.Place(ctx, t.share.place, was.Version)
-	if err != nil || p.Version == was.Version {
+	known := was.Version
+	if was.Unsure {
+		known = 0
+	}
+	p, err := t.share.depot.Place(ctx, t.share.place, known)
+	if err != nil || p.Version == was.Version && !was.Unsure {
 		return err
 	}
 	there := make(map[string]bool, len(p.Files))

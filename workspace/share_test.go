@@ -5,6 +5,7 @@ package workspace_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -195,6 +196,41 @@ func marksOf(t *testing.T, tree *workspace.Tree, id harness.SessionID) []workspa
 		t.Fatalf("%s has no marks", id)
 	}
 	return all
+}
+
+// TestATidyingThatIsCutOffLeavesACopyThatIsMadeGood cuts the way to the depot
+// when a node has tidied up its copy and not yet told.
+func TestATidyingThatIsCutOffLeavesACopyThatIsMadeGood(t *testing.T) {
+	t.Parallel()
+	depot, dir := memory.NewDepot(), t.TempDir()
+	cut := &failing{Depot: depot}
+	a := on(t, cut, dir)
+	var marks []workspace.Mark
+	for i := range 3 {
+		put(t, dir, "x", strings.Repeat(fmt.Sprint(i), 5000))
+		marks = append(marks, takeFor(t, a, "ses_1", workspace.Before))
+		takeFor(t, a, harness.SessionID(fmt.Sprint("ses_gone_", i)), workspace.Before)
+		must(t, a.Forget(harness.SessionID(fmt.Sprint("ses_gone_", i))))
+	}
+	noise := make([]byte, 100_000)
+	rand.Read(noise)
+	put(t, dir, "y", string(noise))
+	takeFor(t, a, "ses_gone", workspace.Before)
+	must(t, a.Forget("ses_gone"))
+	remove(t, dir, "y")
+	takeFor(t, a, "ses_1", workspace.After)
+	cut.when = func(harness.Delivery) bool { return true }
+	if _, err := a.Collect(t.Context()); !errors.Is(err, harness.ErrStorage) {
+		t.Fatalf("a tidying without its end: %v", err)
+	}
+	cut.when = nil
+	for i, m := range marks {
+		_, err := a.Rewind(t.Context(), "ses_1", m.ID, true)
+		must(t, err)
+		if got, err := os.ReadFile(filepath.Join(dir, "x")); err != nil || string(got) != strings.Repeat(fmt.Sprint(i), 5000) {
+			t.Errorf("mark %d: %.10q…, %v", i, got, err)
+		}
+	}
 }
 
 func TestSnapshotsGoWithTheLastSessionOfATree(t *testing.T) {
