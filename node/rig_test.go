@@ -20,7 +20,7 @@ import (
 // quiet keeps sessions awake for so long.
 func quiet(d time.Duration) kernel.Options { return kernel.Options{IdleAfter: d} }
 
-const patience = 30 * time.Second // longer than anything takes that works
+const patience = time.Minute // longer than anything takes that works, also where a lease is too short for the machine
 
 // member is a node with a kernel, on a store of its own.
 type member struct {
