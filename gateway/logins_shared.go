@@ -107,7 +107,7 @@ func (l *Logins) Follow(ctx context.Context) {
 func (l *Logins) look(ctx context.Context) {
 	l.saving.Lock()
 	ctx, cancel := context.WithTimeout(ctx, sharedFor)
-	text, version, err := l.share.paper.Read(ctx, l.share.version)
+	text, version, err := l.share.paper.Read(ctx, l.known())
 	cancel()
 	if err == nil && text != nil {
 		l.adopt(l.share.decode(readLogins(text), time.Now()), version)
@@ -117,6 +117,17 @@ func (l *Logins) look(ctx context.Context) {
 		l.share.failed(fmt.Errorf("logins: %w", err))
 	}
 	l.tell()
+}
+
+// known is the version that need not be read again: none while some logins are
+// of credentials that this server had not heard of when it read them.
+func (l *Logins) known() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.book.strangeLogins)+len(l.book.strangeCodes) > 0 {
+		return 0
+	}
+	return l.share.version
 }
 
 // changeShared has f change the book as all servers have it.
