@@ -11,6 +11,7 @@ import (
 	"harness/internal/batch"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 type task = batch.Task[*entry]
@@ -111,8 +112,17 @@ func (w *writer) serve(wave []*task) {
 // transact sends the wave as one transaction in one round trip and returns the
 // answer of each task, valid if the error is nil: then everything is durable.
 // Otherwise nothing of it has happened, unless the error says that this is
-// unknown: then the connection is gone.
+// unknown: then the connection is gone. A connection that turns out to be gone
+// before it took a byte is replaced once.
 func (w *writer) transact(wave []*task) (answers []error, err error) {
+	answers, err = w.try(wave)
+	if pgconn.SafeToRetry(err) {
+		answers, err = w.try(wave)
+	}
+	return answers, err
+}
+
+func (w *writer) try(wave []*task) (answers []error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), w.store.timeout)
 	defer cancel()
 	if err := w.ready(ctx); err != nil {
@@ -207,6 +217,9 @@ func (w *writer) failed(err error) error {
 		return classify(err)
 	}
 	w.drop()
+	if pgconn.SafeToRetry(err) {
+		return fmt.Errorf("the connection was lost before, nothing was written: %w", classify(err))
+	}
 	return fmt.Errorf("the connection was lost before the answer, the outcome is unknown: %w", classify(err))
 }
 
