@@ -22,6 +22,7 @@ type sessions interface {
 	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
 	OnWake(f func(harness.SessionID))
 	OnShow(f func(harness.SessionID, []harness.Event))
+	OnSend(f func(harness.SessionID, []harness.Event))
 	Rules(ctx context.Context, directory string) iter.Seq2[harness.Rule, error]
 	Revoke(ctx context.Context, id harness.RuleID) error
 }
@@ -398,3 +399,6 @@ func (g *Gate) OnWake(f func(harness.SessionID)) { g.k.OnWake(f) }
 
 // OnShow is the server's own; what it tells is for nobody but the server.
 func (g *Gate) OnShow(f func(harness.SessionID, []harness.Event)) { g.k.OnShow(f) }
+
+// OnSend is as OnShow.
+func (g *Gate) OnSend(f func(harness.SessionID, []harness.Event)) { g.k.OnSend(f) }

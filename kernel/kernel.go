@@ -90,6 +90,7 @@ type Kernel struct {
 	loads   chan struct{} // see load
 	onWake  []func(harness.SessionID)
 	onShow  []func(harness.SessionID, []harness.Event)
+	onSend  []func(harness.SessionID, []harness.Event)
 
 	onCommit []func(harness.Commit, time.Duration, error)
 

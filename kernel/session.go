@@ -303,6 +303,9 @@ func (s *session) carryOut(ctx context.Context, r ready) {
 				f(*c, took, err)
 			}
 		})
+		for _, f := range s.k.onSend {
+			f(s.id, c.Events)
+		}
 	}
 	for _, e := range r.effects {
 		switch e := e.(type) {

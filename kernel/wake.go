@@ -16,6 +16,11 @@ func (k *Kernel) OnWake(f func(harness.SessionID)) { k.onWake = append(k.onWake,
 // any verb.
 func (k *Kernel) OnShow(f func(harness.SessionID, []harness.Event)) { k.onShow = append(k.onShow, f) }
 
+// OnSend adds a function that is called with every commit of an awake session
+// when it goes to the store, beside the store's work: it must not block, and what
+// it hears may never come to be. Call it before any verb.
+func (k *Kernel) OnSend(f func(harness.SessionID, []harness.Event)) { k.onSend = append(k.onSend, f) }
+
 // OnCommit adds a function that is called with every commit of an awake session
 // when the store has answered: it must not block. Call it before any verb.
 func (k *Kernel) OnCommit(f func(c harness.Commit, took time.Duration, err error)) {

@@ -3,6 +3,8 @@ package delta_test
 import (
 	"fmt"
 	"testing"
+
+	"harness/store/memory"
 )
 
 func TestEveryNamedCommandIsAnsweredOnce(t *testing.T) {
@@ -65,7 +67,7 @@ func TestACommandSentAgainAfterAReconnectIsDoneOnce(t *testing.T) {
 // and come in the order of the commands.
 func TestAnswersToABlockedClientComeInOrder(t *testing.T) {
 	t.Parallel()
-	sv := serve(t, "repeat 600\nsay "+longText+"\ncall t => done\nend\n", nil)
+	sv := serveOn(t, memory.New(), "repeat 600\nsay "+longText+"\ncall t => done\nend\n", nil, patient)
 	id := sv.create("")
 	fast := sv.connect("?sessionId=" + id)
 	r := sv.raw("?sessionId="+id, 32<<10)

@@ -105,7 +105,7 @@ type client struct {
 
 type wireError struct{ Message, Code, CommandID string }
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func (s *server) dial(query string) *client {
 	s.t.Helper()

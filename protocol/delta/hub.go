@@ -23,6 +23,7 @@ type sessions interface {
 	WatchAwake(ctx context.Context, id harness.SessionID, after harness.Seq) iter.Seq2[harness.Update, error]
 	OnWake(f func(harness.SessionID))
 	OnShow(f func(harness.SessionID, []harness.Event))
+	OnSend(f func(harness.SessionID, []harness.Event))
 }
 
 // attended is a server whose sessions may go on elsewhere: it is told which of
@@ -114,6 +115,7 @@ func New(k sessions, opts *Options) (*Hub, error) {
 	h.ctx, h.stop = context.WithCancel(harness.AsServer(context.Background()))
 	k.OnWake(h.woke)
 	k.OnShow(h.showed)
+	k.OnSend(h.sent)
 	h.wg.Go(h.beat)
 	return h, nil
 }

@@ -16,8 +16,8 @@ type lane struct {
 	first int // index of the first message in view
 	proj  *projector
 	out   object.Pending // operations that are not in a frame yet
-	enc   object.Encoder // of text that is sent alone
-	sent  harness.Seq    // what the ring's frames add up to
+	text  prepared
+	sent  harness.Seq // what the ring's frames add up to
 	ring  ring
 	last  *shot
 	crowd int // watchers in it
@@ -41,7 +41,7 @@ func (l *lane) aim(st *harness.State) {
 	if l.size > 0 {
 		l.first = max(0, st.Count()-l.size)
 	}
-	l.proj, l.sent = newProjector(st, l.first), st.Seq
+	l.proj, l.sent, l.text.of = newProjector(st, l.first), st.Seq, nil
 }
 
 // state is what the lane's events add up to, with those not yet in a frame.

@@ -36,7 +36,7 @@ func (s *server) raw(query string, buffer int) *raw {
 			s.t.Fatal(err)
 		}
 	}
-	nc.SetDeadline(time.Now().Add(patience))
+	nc.SetDeadline(time.Now().Add(3 * patience)) // a whole test
 	fmt.Fprintf(nc, "GET /ws%s HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", query)
 	r := &raw{s.t, nc, bufio.NewReaderSize(nc, 512)}
 	resp, err := http.ReadResponse(r.br, nil)

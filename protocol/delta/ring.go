@@ -39,6 +39,12 @@ func (r *ring) add(from harness.Seq, encode func(dst []byte) []byte) {
 	r.frames = append(r.frames, frame{off, from})
 }
 
+// push appends a text frame that is made.
+func (r *ring) push(from harness.Seq, made []byte) {
+	r.frames = append(r.frames, frame{r.end(), from})
+	r.buf = append(r.buf, made...)
+}
+
 // after is the bytes behind off; off is not before base.
 func (r *ring) after(off int64) []byte { return r.buf[off-r.base:] }
 

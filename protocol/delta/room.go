@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"harness"
@@ -28,6 +29,8 @@ type room struct {
 	cancel   context.CancelFunc
 	caught   chan struct{} // while somebody is in catchUp: closed when it is done
 	gone     bool          // not the hub's any more
+
+	preparing atomic.Bool // who has mu will let go of it at once
 
 	leave func() // nobody watches any more; nil if nobody asks; never changed
 }

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"strings"
 	"testing"
 
 	"harness"
@@ -35,5 +36,34 @@ func TestTextAheadOfTheFoldIsWhatTheFoldTells(t *testing.T) {
 	}
 	if ahead < 100 {
 		t.Errorf("only %d texts went ahead", ahead)
+	}
+}
+
+// A frame that was made for an event that never came to be is sent to nobody:
+// another event is at its place.
+func TestAPreparedFrameIsOfItsEventOnly(t *testing.T) {
+	t.Parallel()
+	st := conversation(4)
+	item := st.Turn.Item
+	st.Apply(harness.Event{Seq: st.Seq + 1, Session: "ses_1", Time: beginning, Payload: &harness.Token{ItemID: item, Text: "It"}})
+	l := newLane(st, 0)
+	r := &room{hub: new(Hub), seq: st.Seq, show: &show{lanes: []*lane{l}}}
+	says := func(text string) harness.Event {
+		return harness.Event{Seq: r.seq + 1, Session: "ses_1", Time: beginning, Payload: &harness.Token{ItemID: item, Text: text}}
+	}
+	l.prepare(says("lost"))
+	for _, text := range []string{" is", " there"} {
+		e := says(text)
+		if text == " there" {
+			l.prepare(e)
+		}
+		r.project([]harness.Event{e})
+		sent := string(l.ring.after(l.ring.frames[len(l.ring.frames)-1].off))
+		if !strings.Contains(sent, `"`+text+`"`) || strings.Contains(sent, "lost") || l.sent != e.Seq || st.Seq != e.Seq {
+			t.Errorf("%q was sent as %s at %d", text, sent, l.sent)
+		}
+	}
+	if got := st.Messages[len(st.Messages)-1].Content.String(); !strings.HasSuffix(got, "It is there") {
+		t.Errorf("folded to %q", got)
 	}
 }

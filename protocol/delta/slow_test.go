@@ -58,11 +58,14 @@ func (r *raw) untilLike(c *client, st *harness.State) {
 	}
 }
 
+// patient are settings that wait for a watcher however long it does not read.
+var patient = &delta.Options{Socket: socket.Options{StallAfter: -1}}
+
 // A watcher that reads 1 kB/s and those that read nothing cost the others
 // nothing, cost the server little, and when they read they have the truth.
 func TestSlowWatchersSlowNobody(t *testing.T) {
 	const stalled = 20
-	sv := serveOn(t, memory.New(), torrent("1us"), &kernel.Options{Window: -1}, nil)
+	sv := serveOn(t, memory.New(), torrent("1us"), &kernel.Options{Window: -1}, patient)
 	var largest atomic.Int64
 	turn := func(id string) time.Duration {
 		fast := make([]*raw, 4)
