@@ -88,6 +88,7 @@ type Summary struct {
 
 	Score int    `json:"health_score,omitempty"` // 0 to 100
 	Grade string `json:"health_grade,omitempty"` // empty if nobody has looked
+	Stuck bool   `json:"stuck,omitempty"`        // it does not go on by itself, or gets nowhere; other trouble may be worse for the score
 
 	SpawnedBy  SessionID `json:"spawned_by,omitempty"`
 	Attempts   int       `json:"attempt_count,omitempty"`

@@ -112,8 +112,7 @@ func (c *copier) log(ctx context.Context, row harness.Summary) (fresh int, err e
 			return nil
 		}
 		sum := state.Summary()
-		sum.Score = diagnosis.Score()
-		sum.Grade = string(health.GradeOf(sum.Score))
+		diagnosis.Rate(&sum)
 		if last {
 			sum = row
 		}

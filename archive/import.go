@@ -162,8 +162,7 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		}
 		row := state.Summary()
 		row.Bytes = size
-		row.Score = diagnosis.Score()
-		row.Grade = string(health.GradeOf(row.Score))
+		diagnosis.Rate(&row)
 		if err := st.Append(ctx, harness.Commit{Session: l.id, After: after, Events: batch, Summary: row, From: from}); err != nil {
 			return err
 		}

@@ -237,6 +237,13 @@ func (f *Fold) Score() int {
 	return max(0, score)
 }
 
+// Rate fills in what a session's row has of its health.
+func (f *Fold) Rate(row *harness.Summary) {
+	row.Score = f.Score()
+	row.Grade = string(GradeOf(row.Score))
+	row.Stuck = f.Flags[stuck].Level > none
+}
+
 // Grade is a score in a word.
 type Grade string
 

@@ -46,8 +46,7 @@ func (k *Kernel) examine(ctx context.Context, id harness.SessionID, at harness.S
 // summary is the session's row in lists.
 func (m *machine) summary() harness.Summary {
 	sum := m.state.Summary()
-	sum.Score = m.health.Score()
-	sum.Grade = string(health.GradeOf(sum.Score))
+	m.health.Rate(&sum)
 	return sum
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"harness"
-	"harness/health"
 	"harness/internal/mint"
 	"harness/policy"
 )
@@ -257,8 +256,7 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 	for _, e := range c.Events {
 		c.Summary.Bytes += e.Stored()
 	}
-	c.Summary.Score = diagnosis.Score()
-	c.Summary.Grade = string(health.GradeOf(c.Summary.Score))
+	diagnosis.Rate(&c.Summary)
 	release := func() {}
 	if len(n.Prompt) > 0 { // it waits in the line of this process
 		if release, err = k.claim(ctx, id); k.elsewhere(err) {

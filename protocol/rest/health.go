@@ -12,6 +12,7 @@ import (
 type vitals struct {
 	Score int          `json:"score"`
 	Grade health.Grade `json:"grade" rule:"words=healthy|watch|degraded|critical"`
+	Stuck bool         `json:"stuck,omitempty"` // it needs somebody, whatever the score
 }
 
 // asVitals is nil for a row that nobody has judged yet.
@@ -19,7 +20,7 @@ func asVitals(s harness.Summary) *vitals {
 	if s.Grade == "" {
 		return nil
 	}
-	return &vitals{s.Score, health.Grade(s.Grade)}
+	return &vitals{s.Score, health.Grade(s.Grade), s.Stuck}
 }
 
 // healthOf is a session's health at st, which the server keeps with it.

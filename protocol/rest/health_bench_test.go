@@ -61,7 +61,7 @@ func rows(b *testing.B, n int, judged bool) harness.Store {
 		fold.Apply(e)
 		row := state.Summary()
 		if judged {
-			row.Score, row.Grade = fold.Score(), string(health.GradeOf(fold.Score()))
+			fold.Rate(&row)
 		}
 		if err := st.Append(b.Context(), harness.Commit{Session: id, Events: []harness.Event{e}, Summary: row}); err != nil {
 			b.Fatal(err)

@@ -209,3 +209,38 @@ func TestHealthStreamOutlivesASleepAndEndsWithTheWork(t *testing.T) {
 		t.Errorf("behind the end: %q, %v", rest, err)
 	}
 }
+
+// A loop costs 42 points of 100: the grade alone does not tell that somebody is
+// needed, so the row says it.
+func TestARowSaysThatItsSessionIsStuck(t *testing.T) {
+	t.Parallel()
+	s := serve(t, `when loop
+repeat 6
+call look {"path":"a"} => "the same"
+end
+hang
+end
+say done`)
+	var list struct {
+		Sessions []struct {
+			Health struct {
+				Grade health.Grade `json:"grade"`
+				Stuck bool         `json:"stuck"`
+			} `json:"health"`
+		} `json:"sessions"`
+	}
+	id := s.chat()
+	s.say(id, "well")
+	s.idle(id)
+	if s.must(200, &list, "GET", "/sessions", ""); list.Sessions[0].Health.Stuck {
+		t.Errorf("stuck before anything went wrong: %+v", list)
+	}
+	s.say(id, "loop")
+	s.until(id, "a loop that was seen", func(st *harness.State) bool {
+		f, ok := health.Of(st)
+		return ok && f.Snapshot().Counters.LoopWarnings >= 3
+	})
+	if s.must(200, &list, "GET", "/sessions", ""); !list.Sessions[0].Health.Stuck || list.Sessions[0].Health.Grade == health.Failing {
+		t.Errorf("in a loop: %+v", list)
+	}
+}

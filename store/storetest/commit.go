@@ -31,7 +31,7 @@ func commit(id harness.SessionID, after harness.Seq, n int) harness.Commit {
 func summary(id harness.SessionID, seq harness.Seq) harness.Summary {
 	return harness.Summary{
 		Session: id, Kind: harness.Chat, User: "ada", Title: fmt.Sprintf("at %d", seq), Status: harness.Running, Seq: seq,
-		Messages: int(seq), Created: epoch, Updated: epoch.Add(time.Duration(seq) * time.Millisecond),
+		Score: 58, Grade: "degraded", Stuck: true, Messages: int(seq), Created: epoch, Updated: epoch.Add(time.Duration(seq) * time.Millisecond),
 	}
 }
 

@@ -469,4 +469,5 @@ export interface Turn {
 export interface Vitals {
   readonly grade: "healthy" | "watch" | "degraded" | "critical";
   readonly score: number;
+  readonly stuck?: boolean;
 }

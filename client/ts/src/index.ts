@@ -1,5 +1,5 @@
 export { ApplyError, applyBatch, type Draft, type Drafting } from "./apply.js";
-export type { Backoff } from "./backoff.js";
+export { type Backoff, defaultBackoff, wait } from "./backoff.js";
 export { HarnessClient } from "./client.js";
 export * from "./convert.js";
 export type { Endpoint } from "./endpoint.js";

@@ -1,3 +1,5 @@
+import { defaultBackoff, wait } from "harness-client";
+
 import type { Session } from "./api";
 import { createStore, useSelect } from "./store";
 
@@ -36,7 +38,6 @@ export function onRow(f: (row: Row, before: Row | undefined) => void): () => voi
 
 /** The server's heart beats every 10 s. */
 const silence = 25_000;
-const backoff = { min: 250, max: 10_000 };
 
 /** What one tab tells the others. */
 type Word =
@@ -189,8 +190,7 @@ function lost(): void {
   source = undefined;
   become(lobby.get().ready ? "reconnecting" : "connecting");
   if (down === 0) down = Date.now();
-  // As the client does it: a part of a quarter of the outage so far, so that a server that restarts is found soon.
-  const ms = Math.random() * Math.min(backoff.max, Math.max(backoff.min, (Date.now() - down) / 4));
+  const ms = wait(Date.now() - down, defaultBackoff, Math.random());
   clearTimeout(retry);
   retry = setTimeout(() => {
     // A page is not told why a stream failed; whoami says it.
@@ -252,6 +252,11 @@ export function useRow(id: string): Row | undefined {
   return useSelect(lobby, (l) => l.rows.get(id));
 }
 
+/** Whether a session that has something to do gets nowhere: health's own flag, whatever the score. One whose turn failed is failed. */
+export function isStuck(r: Row): boolean {
+  return r.health?.stuck === true && ["running", "queued", "recovering", "awaiting_approval"].includes(r.status);
+}
+
 export type Group = "needs" | "running" | "paused" | "failed" | "idle" | "done";
 
 export const groups: readonly Group[] = ["needs", "running", "paused", "failed", "idle", "done"];
@@ -264,7 +269,7 @@ export function groupOf(r: Row): Group {
     case "running":
     case "queued":
     case "recovering":
-      return r.health?.grade === "critical" ? "needs" : "running";
+      return isStuck(r) ? "needs" : "running";
     case "paused":
       return "paused";
     case "failed":

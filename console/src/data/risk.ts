@@ -17,7 +17,6 @@ export function riskOf(tool: string, input: unknown): Risk {
   const command = commandOf(input);
   if (command !== undefined) return grave.test(command) ? "high" : harmless.test(command) ? "low" : "medium";
   if (reads.test(tool)) return "low";
-  if (edits.test(tool)) return "medium";
   return "medium";
 }
 

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 
 import { api, messageOf } from "../../data/api";
-import { groupOf, lobby, scores } from "../../data/lobby";
+import { groupOf, isStuck, lobby, scores } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { useStore } from "../../data/store";
 import { t } from "../../i18n/more";
@@ -31,7 +31,7 @@ export default function CockpitScreen(): ReactNode {
   }, []);
   const list = useMemo(() => [...rows.values()], [rows]);
   const count = (g: string) => list.filter((r) => groupOf(r) === g).length;
-  const stuck = list.filter((r) => (r.status === "running" || r.status === "awaiting_approval") && r.health?.grade === "critical").length;
+  const stuck = list.filter(isStuck).length;
   const worst = useMemo(() => list.filter((r) => r.health !== undefined && (r.health.score < 100 || groupOf(r) === "running" || groupOf(r) === "needs")).sort((a, b) => a.health!.score - b.health!.score || (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 12), [list]);
   const last = history.at(-1)?.samples, first = history[0];
   const rate = last !== undefined && first !== undefined && history.length > 1 ? ((sum(last, "harness_events_total") - sum(first.samples, "harness_events_total")) / (history.at(-1)!.at - first.at)) * 1000 : undefined;

@@ -6,7 +6,7 @@ import { type Approval, messageOf } from "../../data/api";
 import { approvals } from "../../data/approvals";
 import { useKeyNames } from "../../data/bindings";
 import { useKeys } from "../../data/keys";
-import { lobby, type Row } from "../../data/lobby";
+import { isStuck, lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { riskOf, subjectOf } from "../../data/risk";
 import { useStore } from "../../data/store";
@@ -73,7 +73,7 @@ export default function InboxScreen(): ReactNode {
     Enter: (e) => (active === undefined || (e.target as HTMLElement).closest("a, button, input") !== null ? false : go(`/s/${encodeURIComponent(active.session_id)}`)),
   });
   const safe = open.filter((a) => riskOf(a.tool_name, a.input) === "low");
-  const others = useMemo(() => [...rows.values()].filter((r) => r.status !== "awaiting_approval" && (r.health?.grade === "critical" || r.status === "failed" || (r.status === "idle" && r.reason === "error") || (r.status === "paused" && r.reason !== undefined && r.reason !== "user"))).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 50), [rows]);
+  const others = useMemo(() => [...rows.values()].filter((r) => r.status !== "awaiting_approval" && (isStuck(r) || r.status === "failed" || (r.status === "idle" && r.reason === "error") || (r.status === "paused" && r.reason !== undefined && r.reason !== "user"))).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 50), [rows]);
 
   return (
     <>

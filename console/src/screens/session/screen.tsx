@@ -62,7 +62,6 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const title = known ? titleOf(row ?? detail) : "…";
   const path = `/s/${encodeURIComponent(id)}`;
   const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
-  const [, setStopping] = useState(0);
   const escaped = useRef(0);
 
   const act = (what: Promise<unknown>, done?: string) => what.then(() => done !== undefined && toast(done, "ok"), (e: unknown) => toast(messageOf(e), "bad"));
@@ -84,7 +83,6 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
         escaped.current = Date.now();
         toast(t("session.escape"));
       }
-      setStopping((n) => n + 1);
     },
   });
 

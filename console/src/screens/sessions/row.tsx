@@ -3,7 +3,7 @@ import { Link } from "wouter";
 
 import type { Approval } from "../../data/api";
 import { useKeyNames } from "../../data/bindings";
-import { type Row, scores } from "../../data/lobby";
+import { isStuck, type Row, scores } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { riskOf, subjectOf } from "../../data/risk";
 import { t } from "../../i18n";
@@ -24,7 +24,7 @@ export function doing(row: Row, approval?: Approval): ReactNode {
   if (row.status === "running" || row.status === "recovering" || row.status === "queued") {
     const a = row.activity;
     if (row.status === "queued" && row.queue_position !== undefined) return t("doing.inline", { n: row.queue_position });
-    if (row.health?.grade === "critical") return <span className="text-bad">{t("doing.stuck")}</span>;
+    if (isStuck(row)) return <span className="text-bad">{t("doing.stuck")}</span>;
     if (a?.doing === "tool") return <><span className="font-mono">{a.tool}</span> <span>{subjectOf(a.tool ?? "", a.input)}</span></>;
     if (a?.doing === "thinking") return t("doing.thinking");
     if (a?.doing === "writing") return t("doing.writing");
