@@ -72,6 +72,7 @@ func TestANewcomersPath(t *testing.T) {
 	step := func(words string) {
 		t.Helper()
 		name := fmt.Sprintf("%d", len(steps)+2)
+		p.gone("[data-stale]")
 		p.shot("newcomer-" + name)
 		steps = append(steps, words)
 	}
@@ -84,7 +85,7 @@ func TestANewcomersPath(t *testing.T) {
 	p.press("Start")
 	p.see(card)
 	p.read("notes.md")
-	p.see("aside h2")
+	p.see("aside ol li")
 	step("It wants to write a file, and asks. The change is shown.")
 	p.press("Approve")
 	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)

@@ -284,6 +284,7 @@ export const de: Catalogue = {
   "side.checkpoints": "Haltepunkte",
   "side.events": "Ereignisse",
   "side.debug": "Debug-Ebene",
+  "side.stale": "Wird neu gelesen …",
   "side.count": { one: "1 Ereignis", other: "{n} Ereignisse" },
   "side.lacks": "Was diesem Antrieb fehlt",
   "side.lacks.commands": "Er nimmt nicht",

@@ -73,6 +73,7 @@ export const enMore = {
   "side.checkpoints": "Checkpoints",
   "side.events": "Events",
   "side.debug": "Debug tier",
+  "side.stale": "Being read again…",
   "side.count": { one: "1 event", other: "{n} events" },
   "side.lacks": "What this engine lacks",
   "side.lacks.commands": "It does not take",

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { api, messageOf } from "../../data/api";
 import { useKeys } from "../../data/keys";
+import { useLatest } from "../../data/latest";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n";
 import { Button } from "../../ui/controls";
@@ -23,7 +24,6 @@ export function Composer(): ReactNode {
   const status = useStatus();
   const { phase } = useConnection();
   const [text, setText] = useState(drafts.get(id) ?? "");
-  const [queue, setQueue] = useState<readonly string[]>([]);
   const [sending, setSending] = useState(0);
   const box = useRef<HTMLTextAreaElement>(null);
   const running = status === "running" || status === "awaiting_approval" || status === "queued" || status === "recovering";
@@ -37,12 +37,7 @@ export function Composer(): ReactNode {
     b.style.height = `${Math.min(200, b.scrollHeight)}px`;
   }, [text]);
   const queued = detail?.queued_prompts ?? 0;
-  useEffect(() => {
-    if (queued === 0) return setQueue([]);
-    let here = true;
-    api.state(id, "now", 0).then((s) => here && setQueue(s.queue.map((q) => q.parts.map((p) => p.text ?? p.path ?? "").join(" "))), () => undefined);
-    return () => void (here = false);
-  }, [id, queued]);
+  const { value: queue = [] } = useLatest(id, queued === 0 ? 0 : detail!.seq, async (stop) => (queued === 0 ? [] : (await api.state(id, "now", 0, stop)).queue.map((q) => q.parts.map((p) => p.text ?? p.path ?? "").join(" "))));
 
   const send = (how: "say" | "steer" | "queue") => {
     const prompt = text.trim();
@@ -58,7 +53,7 @@ export function Composer(): ReactNode {
   const mode = detail?.config.permission_mode ?? "normal";
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-6">
-      {queue.length > 0 && (
+      {queued > 0 && queue.length > 0 && (
         <ul aria-label={t("composer.waiting")} className="mb-2 flex flex-wrap gap-1.5">
           {queue.map((q, i) => <li key={i} className="flex max-w-full items-center gap-1.5 rounded-lg border border-line bg-panel px-2.5 py-1 text-xs text-quiet"><I.Queue size={12} /><span className="truncate">{q}</span></li>)}
         </ul>

@@ -2,8 +2,8 @@ import { HarnessClient, type HarnessState } from "harness-client";
 import { HarnessProvider, useClient, useConnection, useHarness } from "harness-client/react";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 
-import type { Detail } from "../../data/api";
-import { useDetail } from "../../data/detail";
+import { api, type Detail } from "../../data/api";
+import { useLatest } from "../../data/latest";
 import { type Row, useRow } from "../../data/lobby";
 import { toast } from "../../data/toasts";
 
@@ -13,7 +13,10 @@ const window = 60;
 interface Live {
   readonly id: string;
   readonly row: Row | undefined;
+  /** What is not in the live state: health, budgets, checkpoints, artifacts. */
   readonly detail: Detail | undefined;
+  /** The detail may be of before. */
+  readonly stale: boolean;
 }
 
 const Context = createContext<Live | undefined>(undefined);
@@ -40,8 +43,8 @@ function WithDetail({ id, children }: { readonly id: string; readonly children: 
   const row = useRow(id);
   const phase = useConnection().phase;
   const status = useHarness((s) => s.status);
-  const detail = useDetail(id, `${row?.seq ?? 0} ${status ?? ""} ${phase === "open"}`);
-  return <Context.Provider value={{ id, row, detail }}>{children}</Context.Provider>;
+  const { value: detail, stale } = useLatest(id, row?.seq ?? 0, (stop) => api.detail(id, stop), `${status} ${phase === "open"}`);
+  return <Context.Provider value={{ id, row, detail, stale }}>{children}</Context.Provider>;
 }
 
 export { useClient, useConnection, useHarness };

@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useMemo } from "react";
 import { Link } from "wouter";
 
-import { api, type Detail, type LogEvent } from "../../data/api";
+import { api, type Detail } from "../../data/api";
 import { fold, kindOf } from "../../data/kinds";
+import { useLatest } from "../../data/latest";
 import { setPrefs, usePref } from "../../data/prefs";
 import { t } from "../../i18n/more";
 import * as I from "../../ui/icons";
@@ -17,10 +18,11 @@ export default function Side({ onBranch }: { readonly onBranch: (from: string) =
 }
 
 export function SideBody({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
-  const { detail, id } = useLive();
+  const { detail, stale, id } = useLive();
   if (detail === undefined) return <p aria-busy="true" className="px-4 py-3.5 text-sm text-faint">{t("loading")}</p>;
   return (
-        <div className="divide-y divide-line">
+        <div data-stale={stale || undefined} aria-busy={stale} className="divide-y divide-line">
+          {stale && <p className="sticky top-0 z-10 bg-panel px-4 py-1 text-2xs text-quiet">{t("side.stale")}</p>}
           <HealthPart detail={detail} />
           <Plan detail={detail} />
           {detail.subagents.length > 0 && (
@@ -113,22 +115,18 @@ interface Step { readonly index: number; readonly total: number; readonly title:
 
 /** The plan, from the session's own steps. */
 function Plan({ detail }: { readonly detail: Detail }): ReactNode {
-  const [steps, setSteps] = useState<readonly Step[]>([]);
   const { session_id: id, seq } = detail;
-  useEffect(() => {
-    const stop = new AbortController();
-    api.events(id, { types: "step_progress", after: Math.max(0, seq - 20_000), limit: 200 }, stop.signal).then((p) => {
-      const byIndex = new Map<number, Step>();
-      for (const e of p.events) {
-        const s = e.payload as Step;
-        if (s.index === 1 && s.status === "pending") byIndex.clear();
-        byIndex.set(s.index, s);
-      }
-      const list = [...byIndex.values()].sort((a, b) => a.index - b.index);
-      setSteps(list.slice(0, list.at(-1)?.total ?? list.length));
-    }, () => undefined);
-    return () => stop.abort();
-  }, [id, seq]);
+  const { value: page } = useLatest(id, seq, (stop) => api.events(id, { types: "step_progress", after: Math.max(0, seq - 20_000), limit: 200 }, stop), String(seq));
+  const steps = useMemo(() => {
+    const byIndex = new Map<number, Step>();
+    for (const e of page?.events ?? []) {
+      const s = e.payload as Step;
+      if (s.index === 1 && s.status === "pending") byIndex.clear();
+      byIndex.set(s.index, s);
+    }
+    const list = [...byIndex.values()].sort((a, b) => a.index - b.index);
+    return list.slice(0, list.at(-1)?.total ?? list.length);
+  }, [page]);
   if (steps.length === 0) return null;
   const done = steps.filter((s) => s.status === "completed").length;
   return (
@@ -148,16 +146,13 @@ function Plan({ detail }: { readonly detail: Detail }): ReactNode {
 /** The last events, with a way to each. */
 function Recent({ id, seq }: { readonly id: string; readonly seq: number }): ReactNode {
   const debug = usePref("debug");
-  const [events, setEvents] = useState<readonly LogEvent[]>([]);
-  useEffect(() => {
-    const stop = new AbortController();
-    api.events(id, { after: Math.max(0, seq - 150), limit: 200, tier: debug ? "debug" : "default" }, stop.signal).then((p) => setEvents(p.events), () => undefined);
-    return () => stop.abort();
-  }, [id, seq, debug]);
+  const tier = debug ? "debug" : "default";
+  const { value: page, stale } = useLatest(`${id} ${tier}`, seq, (stop) => api.events(id, { after: Math.max(0, seq - 150), limit: 200, tier }, stop), String(seq));
+  const events = page?.events ?? [];
   const rows = fold(events).slice(-12).reverse();
   return (
     <Part title={t("side.events")} aside={<button type="button" aria-pressed={debug} onClick={() => setPrefs({ debug: !debug })} className={`rounded px-1.5 text-2xs ${debug ? "bg-mark-soft text-mark" : "text-faint hover:text-ink"}`}>{t("side.debug")}</button>}>
-      <ol className="space-y-px">
+      <ol data-stale={stale || undefined} aria-busy={stale} className="space-y-px">
         {rows.map((r) => {
           const tone = kindOf(r.event.type).tone?.((r.event.payload ?? {}) as Readonly<Record<string, unknown>>);
           return (
