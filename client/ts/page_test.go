@@ -2,10 +2,7 @@ package ts_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -64,20 +61,13 @@ func BenchmarkPage(b *testing.B) {
 // rounds of updates.
 func costOf(tb testing.TB, rounds, updates int, pages ...fed) map[fed]time.Duration {
 	tb.Helper()
-	dir := tb.TempDir()
-	run(tb, "node_modules/esbuild/bin/esbuild", "bench/page.tsx", "--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic",
-		`--define:process.env.NODE_ENV="production"`, "--log-level=warning", "--outfile="+filepath.Join(dir, "page.js"))
-	html := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="page.js"></script>`
-	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(html), 0o644); err != nil {
-		tb.Fatal(err)
-	}
-	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	tb.Cleanup(files.Close)
+	findNode(tb)
+	at, _ := browsertest.Rival(tb, ".")
 	p := chromium.Open(tb)
 	p.CountCPU()
 	costs := map[fed]time.Duration{}
 	for _, f := range pages {
-		url := fmt.Sprintf("%s/?messages=%d", files.URL, f.messages)
+		url := fmt.Sprintf("%s/?messages=%d", at, f.messages)
 		if f.window > 0 {
 			url += fmt.Sprint("&window=", f.window)
 		}

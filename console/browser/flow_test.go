@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 const (
@@ -14,7 +17,7 @@ const (
 	card     = `[data-approval]`
 )
 
-// agentText is what the newest answer says, as people read it.
+// newest is what the newest answer says, as people read it.
 const newest = `([...document.querySelectorAll('article[aria-label="Agent"]')].at(-1)?.innerText ?? '')`
 
 // Flow 1: a newcomer's way, from an empty console to a diff, back, and on in a
@@ -94,10 +97,10 @@ func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
 	p := h.visit(t, "/s/"+id)
 	p.see(card)
 	p.write(steering, "then say steered")
-	p.press("Steer now")
+	p.key(enter)
 	p.read("The agent was told")
 	p.write(steering, "say queued")
-	p.press("Queue next")
+	p.do("shift enter", chromedp.KeyEvent(enter, chromedp.KeyModifiers(8)))
 	p.read("Queued behind the running turn")
 	p.see(`ul[aria-label="Queued prompts"] li`)
 	p.shot("steer-and-queue")
@@ -117,7 +120,22 @@ func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
 	p.until(newest + `.includes("queued")`)
 }
 
-// Flow 5: whoever answers first, both see it.
+// sequence notes what a page shows of a question and of its call, whenever
+// that changes.
+const sequence = `(() => {
+  window.seen = [];
+  const look = () => {
+    const now = (document.querySelector("[data-approval]") === null ? "closed" : "asks") + " " + document.querySelector('[data-tool="write"]')?.dataset.status;
+    if (seen.at(-1)?.what !== now) seen.push({ what: now, at: Date.now() });
+  };
+  look();
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  return true;
+})()`
+
+// Flow 5: whoever answers first, both see it. The other page is told, and does
+// not ask: its card is closed no later than the call has ended there, and a
+// second after the key (by the clock, where LONG=1).
 func TestAnAnswerInOnePageClosesTheCardInAnother(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -126,10 +144,17 @@ func TestAnAnswerInOnePageClosesTheCardInAnother(t *testing.T) {
 	one, two := h.visit(t, "/s/"+id), h.visit(t, "/s/"+id)
 	one.see(card)
 	two.see(card)
+	eval[bool](two, sequence)
+	pressed := time.Now()
 	one.key("y")
+	two.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+	if late := eval[string](two, `seen.map((s) => s.what).filter((w) => w === "asks complete").join()`); late != "" {
+		t.Errorf("the other page still asks when the call is over: %s", eval[string](two, "JSON.stringify(seen)"))
+	}
 	two.gone(card)
 	one.gone(card)
-	two.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
+	took := eval[float64](two, fmt.Sprintf(`seen.find((s) => s.what.startsWith("closed")).at - %d`, pressed.UnixMilli()))
+	gate(t, "an answer reaches another page, by the clock", took, 1000, "ms")
 }
 
 // Flow 7: looking back, branching there, and comparing the two.

@@ -17,7 +17,8 @@ func crowded(t *testing.T) (h *house, asking, done string) {
 	question := h.session("Choose a colour for the chart", "ask me which colour it should be", nil)
 	failed := h.session("Call the model again", "fail with a rate limit", nil)
 	h.session("Empty", "", nil)
-	for _, id := range []string{asking, risky, question} {
+	count, list := h.session("Count the lines", "run `wc -l go.mod`", nil), h.session("Show the branch", "run `git status`", nil)
+	for _, id := range []string{asking, risky, question, count, list} {
 		h.until(id, "a question", asks)
 	}
 	for _, id := range []string{done, plan} {
@@ -77,25 +78,25 @@ func TestEveryScreenInBothThemes(t *testing.T) {
 			p.shot(s.name + "-" + theme)
 			p.accessible(script, s.name+" "+theme)
 		}
-		p.walk("/")
-		p.read("Tidy the release notes")
-		for name, key := range map[string]string{"new-session": "n", "keyboard": "?"} {
-			p.key(key)
-			p.see("dialog[open]")
+		p.each(overs(asking, done), func(name string) {
 			p.shot(name + "-" + theme)
 			p.accessible(script, name+" "+theme)
-			p.key(escape)
-			p.gone("dialog[open]")
-		}
+		})
 	}
 	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	for _, s := range screens(asking, done) {
-		p.walk(s.path)
-		p.read(s.sign)
-		p.shot(s.name + "-phone")
-		p.accessible(script, s.name+" on a phone")
-		if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
-			t.Errorf("%s is %d pixels wide on a phone", s.name, w)
+	for _, theme := range []string{"light", "dark"} {
+		p.theme(theme)
+		for _, s := range screens(asking, done) {
+			p.walk(s.path)
+			p.read(s.sign)
+			p.shot(s.name + "-phone-" + theme)
+			if theme == "dark" { // colours are those of the large screen
+				continue
+			}
+			p.accessible(script, s.name+" on a phone")
+			if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
+				t.Errorf("%s is %d pixels wide on a phone", s.name, w)
+			}
 		}
 	}
 }

@@ -37,16 +37,6 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	eval[bool](p, `(window.__lost = false, new MutationObserver(() => { if (document.querySelector('[data-testid="lost"]') !== null) window.__lost = true; }).observe(document.body, { subtree: true, childList: true }), true)`)
 	h.restart()
 	back := time.Now()
-	p.see(`[data-testid="line"][data-phase="open"]`)
-	took := time.Since(back)
-	gate(t, "live again after the server listens, by the clock", inMS(took), 1500, "ms")
-	if n := eval[int](p, fmt.Sprintf("dials.filter((at) => at > %d).length", back.UnixMilli())); n > 1 {
-		t.Errorf("%d attempts after the server was back", n)
-	}
-	p.gone(`[data-testid="lost"]`)
-	if !eval[bool](p, "window.__lost") {
-		t.Error("nobody was told that the connection was lost")
-	}
 	h.until(id, "an end", func(r row) bool { return r.Status != "running" && r.Status != "recovering" })
 	var st struct {
 		Messages []struct{ Role, Content string }
@@ -54,6 +44,15 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	h.call("GET", "/sessions/"+id+"/state?at=now", nil, &st)
 	want := strings.Join(strings.Fields(st.Messages[1].Content), " ")
 	p.until(fmt.Sprintf(`[...document.querySelectorAll('article[aria-label="Agent"]')[0].querySelectorAll(".prose-h")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ").trim() === %s`, quote(want))) // that, once, and nothing else
+	p.see(`[data-testid="line"][data-phase="open"]`)
+	gate(t, "the right text after the server listens, by the clock", inMS(time.Since(back)), 1500, "ms")
+	if n := eval[int](p, fmt.Sprintf("dials.filter((at) => at > %d).length", back.UnixMilli())); n > 1 {
+		t.Errorf("%d attempts after the server was back", n)
+	}
+	p.gone(`[data-testid="lost"]`)
+	if !eval[bool](p, "window.__lost") {
+		t.Error("nobody was told that the connection was lost")
+	}
 	whole := ""
 	for _, e := range h.events(id) {
 		if e.Type == "token" && e.Payload["text"] != nil {
@@ -142,25 +141,32 @@ func TestAPhoneCanAnswer(t *testing.T) {
 func TestNoTextIsForgottenByTranslations(t *testing.T) {
 	inFull(t)
 	t.Parallel()
-	h := newHouse(t)
-	id := h.session("Data", "write x to x.txt", nil)
-	h.until(id, "a question", asks)
-	p := h.visit(t, "/")
-	for name, path := range map[string]string{"sessions": "/", "session": "/s/" + id, "timeline": "/s/" + id + "/timeline", "inbox": "/inbox", "cockpit": "/cockpit", "settings": "/settings/policy", "budgets": "/settings/budgets", "engines": "/settings/engines", "notifications": "/settings/notifications", "appearance": "/settings/appearance", "keys": "/settings/keys", "changes": "/s/" + id + "/changes", "nowhere": "/s/" + id + "/nowhere"} {
-		p.goTo(path + "?lang=en-XA")
-		p.until(`document.querySelector("main h1, [data-testid=not-found]") !== null && document.querySelector("[aria-busy=true]") === null && document.querySelector('[data-testid="lamp"]').dataset.phase === "open" && document.querySelector("nav a[title^='[']") !== null`)
-		if strings.HasPrefix(path, "/s/") && name != "nowhere" {
-			p.see(`[data-testid="line"][data-phase="open"]`)
-		}
-		if name == "session" {
-			p.see("aside h2")
-		}
+	h, asking, done := crowded(t)
+	p := h.visit(t, "/?lang=en-XA")
+	look := func(name string) {
+		t.Helper()
 		p.shot("pseudo-" + name)
-		left := eval[string](p, `[...document.querySelectorAll('h1, h2, h3, button, label, th, option, nav a, p, dt')].filter((e) => e.offsetParent !== null && e.children.length === 0 && /[A-Za-z]{3}/.test(e.textContent) && !e.textContent.includes("[") && e.closest('[data-user], [role=log], [data-session], kbd, code, pre, [data-approval] [role=group], [role=grid], h1, [role=status]') === null).map((e) => e.textContent).join(" | ")`)
+		left := eval[string](p, `[...document.querySelectorAll('h1, h2, h3, button, label, th, option, nav a, p, dt, dialog li, [role=menuitem] span')].filter((e) => e.offsetParent !== null && e.children.length === 0 && /[A-Za-z]{3}/.test(e.textContent) && !e.textContent.includes("[") && e.closest('[data-user], [role=log], [data-session], kbd, code, pre, [data-approval] [role=group], [role=grid], [role=status]') === null).map((e) => e.textContent).join(" | ")`)
 		if left != "" {
 			t.Errorf("%s: not translated: %s", name, left)
 		}
 	}
+	for _, s := range append(screens(asking, done), screen{"nowhere", "/s/" + done + "/nowhere", ""}) {
+		sep := "?"
+		if strings.Contains(s.path, sep) {
+			sep = "&"
+		}
+		p.goTo(s.path + sep + "lang=en-XA")
+		p.until(`document.querySelector("main h1, [data-testid=not-found]") !== null && document.querySelector("[aria-busy=true]") === null && document.querySelector('[data-testid="lamp"]').dataset.phase === "open" && document.querySelector("nav a[title^='[']") !== null`)
+		if strings.HasPrefix(s.path, "/s/") && s.name != "nowhere" {
+			p.see(`[data-testid="line"][data-phase="open"]`)
+		}
+		if strings.HasPrefix(s.name, "chat") {
+			p.see("aside h2")
+		}
+		look(s.name)
+	}
+	p.each(overs(asking, done), look)
 	p.goTo("/?lang=de")
 	p.read("Sitzungen")
 	p.shot("german")

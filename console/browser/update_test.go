@@ -3,15 +3,14 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"harness/internal/browsertest"
 )
 
 // wire lets a test speak in the server's place: from the first of its updates on
@@ -115,23 +114,11 @@ func (p *page) update(n int) (least time.Duration) {
 	return least
 }
 
-// rivalPage is a page with assistant-ui's own runtime and components, as bare as
-// they can be, which is given all messages of a session.
+// rivalPage is a page of assistant-ui's, which is given all messages of a
+// session.
 func rivalPage(t *testing.T) func(h *house, id string) *page {
 	t.Helper()
-	dir := t.TempDir()
-	build := exec.Command("node", "node_modules/esbuild/bin/esbuild", "bench/page.tsx", "--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic",
-		`--define:process.env.NODE_ENV="production"`, "--log-level=warning", "--outfile="+filepath.Join(dir, "page.js"))
-	build.Dir = "../../client/ts"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("run make deps: %v\n%s", err, out)
-	}
-	html := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="page.js"></script>`
-	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(html), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	t.Cleanup(files.Close)
+	url, dir := browsertest.Rival(t, "../../client/ts")
 	return func(h *house, id string) *page {
 		all, err := json.Marshal(map[string]any{"messages": h.messages(id)})
 		if err == nil {
@@ -142,7 +129,7 @@ func rivalPage(t *testing.T) func(h *house, id string) *page {
 		}
 		p := &page{Page: chromium.Open(t), t: t, h: h}
 		p.CountCPU()
-		p.do("open", chromedp.Navigate(files.URL+"/?snapshot="+id+".json"))
+		p.do("open", chromedp.Navigate(url+"/?snapshot="+id+".json"))
 		p.read("Answer")
 		return p
 	}

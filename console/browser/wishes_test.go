@@ -169,8 +169,8 @@ func TestChangesStandSideBySide(t *testing.T) {
 	p.see(`[data-testid="split"]`)
 	p.shot("split")
 	p.accessible(axe(t), "changes side by side")
-	pairs := eval[string](p, `[...document.querySelectorAll('[data-testid="split"]')].at(-1).innerText.replace(/\s+/g, " ")`)
-	t.Logf("side by side: %s", pairs)
+	rows := `[...[...document.querySelectorAll('[data-testid="split"]')].at(-1).children].map((r) => [...r.children].map((c) => c.innerText.replace(/\s+/g, "")).join("|"))`
+	p.until(rows + `.some((r) => /two\|.*2$/.test(r))`) // what goes and what comes are one row
 	p.do("choose the last turn", chromedp.SetValue(`select[aria-label="Changes of"]`, "last"))
 	eval[bool](p, `document.querySelector('select[aria-label="Changes of"]').dispatchEvent(new Event("change", { bubbles: true })), true`)
 	p.until(`location.search.includes("since=last") && document.querySelectorAll('[data-testid="split"]').length === 1`)

@@ -75,7 +75,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
       right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: risk === "high" ? "warn" : "ok", run: approve } : undefined}
       left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: () => send({ decision: "deny" }) } : undefined}
     >
-    <section aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
+    <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
       <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
         <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
         <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
@@ -116,7 +116,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
           </div>
         )}
       </footer>
-    </section>
+    </div>
     </Swipe>
   );
 }

@@ -75,7 +75,7 @@ export default function NewSessionDialog(): ReactNode {
         </Field>
         <div>
           <span className="mb-1.5 block text-xs text-faint">{t("new.try")}</span>
-          <div className="flex flex-wrap gap-1.5">
+          <div data-user className="flex flex-wrap gap-1.5">
             {samples.map((s) => (
               <button key={s} type="button" onClick={() => (setPrompt(s), text.current?.focus())} className="rounded-full border border-line bg-ground px-2.5 py-0.5 text-start text-xs text-quiet hover:border-edge hover:text-ink">{s}</button>
             ))}

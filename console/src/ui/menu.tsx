@@ -16,9 +16,10 @@ export interface MenuItem {
 export function Menu({ label, items }: { readonly label: string; readonly items: readonly MenuItem[] }): ReactNode {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
+  const shown = () => [...(box.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])].filter((x) => x.offsetParent !== null);
   useEffect(() => {
     if (!open) return;
-    box.current?.querySelector<HTMLElement>("[role=menuitem]:not([hidden])")?.focus();
+    shown()[0]?.focus();
     const away = (e: Event) => !box.current?.contains(e.target as Node) && setOpen(false);
     addEventListener("pointerdown", away);
     addEventListener("focusin", away);
@@ -30,7 +31,7 @@ export function Menu({ label, items }: { readonly label: string; readonly items:
       setOpen(false);
       box.current?.querySelector("button")?.focus();
     } else if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-      const all = [...(box.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])].filter((x) => x.offsetParent !== null);
+      const all = shown();
       const i = all.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowDown" ? 1 : -1);
       all[(i + all.length) % all.length]?.focus();
     } else return;

@@ -39,7 +39,7 @@ function Shown({ id, client }: { readonly id: string; readonly client: HarnessCl
     <AssistantRuntimeProvider runtime={runtime}>
       <header className="flex items-center gap-3 border-b border-line bg-panel px-4 py-2.5 sm:px-6">
         <Link href={`/s/${encodeURIComponent(id)}`} aria-label={t("aui.back")} className="grid size-8 place-items-center rounded-lg text-quiet hover:bg-sunken"><I.Back /></Link>
-        <h1 className="min-w-0 truncate text-lg font-semibold tracking-tight">{titleOf(row ?? { session_id: id })}</h1>
+        <h1 data-user className="min-w-0 truncate text-lg font-semibold tracking-tight">{titleOf(row ?? { session_id: id })}</h1>
         {row !== undefined && <StatusBadge status={row.status} />}
         <span className="flex-1" />
         <span className="shrink-0 max-sm:hidden"><Chip tone="mark">{t("aui.title")}</Chip></span>

@@ -72,7 +72,7 @@ export default function InboxScreen(): ReactNode {
     up: () => move(-1),
     Enter: (e) => (active === undefined || (e.target as HTMLElement).closest("a, button, input") !== null ? false : go(`/s/${encodeURIComponent(active.session_id)}`)),
   });
-  const safe = open.filter((a) => riskOf(a.tool_name, a.input) === "low");
+  const safe = open.filter((a) => a.tool_name !== "ask_user" && riskOf(a.tool_name, a.input) === "low");
   const others = useMemo(() => [...rows.values()].filter((r) => r.status !== "awaiting_approval" && (isStuck(r) || r.status === "failed" || (r.status === "idle" && r.reason === "error") || (r.status === "paused" && r.reason !== undefined && r.reason !== "user"))).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 50), [rows]);
 
   return (
@@ -157,7 +157,7 @@ function Batch({ list, rows, onClose, onAnswered }: { readonly list: readonly Sh
   };
   return (
     <Dialog title={t("inbox.batch.title")} open onClose={onClose} footer={<><Button onClick={onClose}>{t("cancel")}</Button><Button tone="primary" onClick={approve}>{t("inbox.batch", { n: all.length })}</Button></>}>
-      <ul className="space-y-1.5">
+      <ul data-user className="space-y-1.5">
         {all.map((a) => <li key={a.request_id} className="rounded-lg border border-line px-3 py-2"><p className="text-xs text-faint">{titleOf(rows.get(a.session_id))}</p><p className="font-mono text-xs [overflow-wrap:anywhere]">{a.tool_name} {subjectOf(a.tool_name, a.input)}</p></li>)}
       </ul>
     </Dialog>

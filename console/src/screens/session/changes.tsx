@@ -114,7 +114,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
                 {f.made.map((m) => (
                   <div key={`${m.call.seq}`} className="space-y-1">
                     <p className="flex flex-wrap items-center gap-x-2 text-xs text-faint">
-                      <button type="button" className="font-mono text-mark hover:underline" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${m.call.seq}`)}>{String((m.call.payload as Fields)["name"])} #{m.call.seq}</button>
+                      <button type="button" data-user className="font-mono text-mark hover:underline" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${m.call.seq}`)}>{String((m.call.payload as Fields)["name"])} #{m.call.seq}</button>
                       <Ago at={m.call.ts} />
                       {m.by !== undefined && <Chip>{m.by}</Chip>}
                     </p>

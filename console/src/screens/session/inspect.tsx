@@ -67,7 +67,7 @@ function Payload({ event: e }: { readonly event: LogEvent }): ReactNode {
   return (
     <>
       <div className="mb-2 flex items-center gap-2">
-        <h2 className="font-mono text-sm font-semibold">{e.type}</h2>
+        <h2 data-user className="font-mono text-sm font-semibold">{e.type}</h2>
         <span className="text-xs text-faint">{e.tier}</span>
         <span className="flex-1" />
         <span className="num text-xs text-faint">{new Date(e.ts).toISOString()}</span>
@@ -75,8 +75,8 @@ function Payload({ event: e }: { readonly event: LogEvent }): ReactNode {
       </div>
       <Json value={e.payload} />
       <dl className="mt-3 grid grid-cols-[auto_1fr] gap-x-3 font-mono text-2xs text-faint">
-        <dt>id</dt><dd className="truncate">{e.id}</dd>
-        {e.turn_id !== undefined && <><dt>turn</dt><dd className="truncate">{e.turn_id}</dd></>}
+        <dt data-user>id</dt><dd className="truncate">{e.id}</dd>
+        {e.turn_id !== undefined && <><dt data-user>turn</dt><dd className="truncate">{e.turn_id}</dd></>}
       </dl>
     </>
   );
