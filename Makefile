@@ -63,7 +63,7 @@ bench: deps agents ## run the benchmarks one package at a time (BENCH=regexp, PK
 	cd bench && BENCH_GATES=1 $(GO) test -v -run TestGates -timeout 60m .
 
 gates: deps ## what the console costs a browser, beside what it may cost (a few minutes)
-	LONG=1 $(GO) test -count=1 -p 1 -v -timeout 30m -run 'TestAnUpdateCosts|TestAThousandPieces|TestALongSessionOpens|TestAPageThatStandsStill|TestALongListIsCheap|TestAKilledServer|TestAWindowCostsATenth|TestBundles|TestAFirstLoad' ./console/... ./client/ts
+	LONG=1 $(GO) test -count=1 -p 1 -v -timeout 30m -run 'TestAnUpdateCosts|TestAThousand|TestALongSessionOpens|TestAPageThatStandsStill|TestALongListIsCheap|TestAKilledServer|TestAWindowCostsATenth|TestBundles|TestAFirstLoad' ./console/... ./client/ts
 
 long: deps agents ## the tests again with LONG=1 and the race detector (needs a C compiler)
 	LONG=1 $(GO) test -race -timeout 180m $(PKG)

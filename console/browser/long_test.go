@@ -2,7 +2,6 @@ package browser
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -11,15 +10,12 @@ import (
 // painted is true when what was changed is on the screen.
 const painted = "new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
 
-// Flow 6: a log of a hundred thousand events (with LONG=1; else of twenty
-// thousand) is opened, and any place of it gone to, at the price of a short one.
+// Flow 6: a log of a hundred thousand events is opened, and any place of it gone
+// to, at the price of a short one.
 func TestALongSessionOpensLikeAShortOne(t *testing.T) {
 	inFull(t)
 	t.Parallel()
-	events := 20_000
-	if os.Getenv("LONG") != "" {
-		events = 100_000
-	}
+	const events = 100_000
 	h := newHouse(t)
 	id := h.imported(t, long(events))
 	p := h.visit(t, "/")

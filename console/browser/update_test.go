@@ -15,7 +15,8 @@ import (
 
 // wire lets a test speak in the server's place: from the first of its updates on
 // the page hears nothing else. An update is one word more in a message that
-// streams, and is over when it is painted.
+// streams, and is over when it is painted; a flood is so many a second, each a
+// message of its own.
 const wire = `(() => {
   const Real = WebSocket;
   let line, told, place;
@@ -34,15 +35,25 @@ const wire = `(() => {
   }
   window.WebSocket = Tapped;
   const tell = (...operations) => line.hear({ data: JSON.stringify({ type: "delta", seq: ++told, operations }) });
+  const begin = () => {
+    if (place !== undefined) return;
+    place = String(line.messages);
+    tell({ type: "set", path: ["status"], value: "running" }, { type: "set", path: ["messages", place], value: { id: "itm_live", role: "assistant", content: "", status: "streaming" } });
+  };
+  const word = (text) => tell({ type: "append-text", path: ["messages", place, "content"], value: text });
   window.updates = async (n) => {
-    if (place === undefined) {
-      place = String(line.messages);
-      tell({ type: "set", path: ["status"], value: "running" }, { type: "set", path: ["messages", place], value: { id: "itm_live", role: "assistant", content: "", status: "streaming" } });
-    }
+    begin();
     for (let i = 0; i < n; i++) {
-      tell({ type: "append-text", path: ["messages", place, "content"], value: "tokn " });
+      word("tokn ");
       for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
     }
+  };
+  window.flood = async (rate, ms) => {
+    begin();
+    let n = 0;
+    for (const from = performance.now(), end = from + ms; performance.now() < end; await new Promise((r) => setTimeout(r, 10)))
+      for (const due = ((performance.now() - from) * rate) / 1000; n < due; n++) word(n % 100 === 99 ? "tokn\n\n" : "tokn ");
+    return n;
   };
 })()`
 
