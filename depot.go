@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // Depot is an optional power of a store that processes share: files that are of
@@ -16,6 +17,9 @@ import (
 // sessions goes, with all that is in it, when the last of those is removed. After each delivery the
 // bells of [AboutPlace] ring, also those of the process that delivered.
 type Depot interface {
+	// Places yields the names of the places that hold something, in order.
+	Places(ctx context.Context) iter.Seq2[string, error]
+
 	// Place says what a place holds, by name. If it is still of version known,
 	// and that is not 0, only the version is said.
 	Place(ctx context.Context, name string, known uint64) (Place, error)

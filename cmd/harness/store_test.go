@@ -13,7 +13,7 @@ import (
 // TestAStoreIsCopiedThereAndBack copies what a real server made, with a branch and
 // with a rule that has outlived its session, from SQLite into PostgreSQL, on into
 // files, and back, and compares. A server on each copy knows the same rules, and
-// the same schedules and webhooks, which are beside the store.
+// the same schedules and webhooks.
 func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 	t.Parallel()
 	dir, cwd := t.TempDir(), t.TempDir()
@@ -21,8 +21,8 @@ func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 	if err := os.WriteFile(file, []byte("when ask\nask bash {\"command\":\"x\"} access=execute => ran\nelse\necho\nend"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	serve := func(store string) *process {
-		return start(t, "--data", dir, "--store", store, "--engine", "script:"+file, "--root", cwd)
+	serve := func(store, data string) *process {
+		return start(t, "--data", data, "--store", store, "--engine", "script:"+file, "--root", cwd)
 	}
 	turn := func(p *process, prompt string) (id string, asked bool) {
 		t.Helper()
@@ -37,7 +37,7 @@ func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 		}
 		return id, asked
 	}
-	p := serve("sqlite")
+	p := serve("sqlite", dir)
 	gone, asked := turn(p, "ask")
 	if !asked {
 		t.Fatal("nothing was asked, so there is no rule")
@@ -91,8 +91,8 @@ func TestAStoreIsCopiedThereAndBack(t *testing.T) {
 			t.Errorf("check %s: exit code %d\n%s%s", store, o.code, o.stdout, o.stderr)
 		}
 	}
-	for _, store := range []string{url, files, back} {
-		p := serve(store)
+	for store, data := range map[string]string{url: t.TempDir(), files: dir, back: dir} {
+		p := serve(store, data)
 		if got := kept(p); got != rules {
 			t.Errorf("the rules on %s are\n%s\nwant\n%s", store, got, rules)
 		}

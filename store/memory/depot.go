@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,30 @@ var _ interface {
 // NewDepot is an empty one.
 func NewDepot() *Depot {
 	return &Depot{places: map[string]*place{}, held: map[string]chan struct{}{}, bells: map[harness.Topic]map[chan struct{}]bool{}}
+}
+
+// Places implements [harness.Depot].
+func (d *Depot) Places(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		d.mu.Lock()
+		var names []string
+		for name, p := range d.places {
+			if len(p.files) > 0 {
+				names = append(names, name)
+			}
+		}
+		d.mu.Unlock()
+		slices.Sort(names)
+		for _, name := range names {
+			if err := ctx.Err(); err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(name, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Place implements [harness.Depot].

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -21,6 +22,34 @@ const pieceBytes = 1 << 20
 // deliverAttempts is how often a delivery is tried again that the server has
 // undone because of others.
 const deliverAttempts = 5
+
+// Places implements [harness.Depot], a page at a time.
+func (s *Store) Places(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for last := ""; ; {
+			var names []string
+			err := s.query(ctx, func(ctx context.Context, q querier) error {
+				rows, err := q.Query(ctx, "SELECT name FROM places p WHERE name > $1 AND EXISTS (SELECT FROM files f WHERE f.place = p.name) ORDER BY name LIMIT $2", last, pageRows)
+				if err == nil {
+					names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				}
+				return err
+			})
+			if err != nil {
+				yield("", fmt.Errorf("places: %w", err))
+				return
+			}
+			for _, last = range names {
+				if !yield(last, nil) {
+					return
+				}
+			}
+			if len(names) < pageRows {
+				return
+			}
+		}
+	}
+}
 
 // Place implements [harness.Depot].
 func (s *Store) Place(ctx context.Context, name string, known uint64) (p harness.Place, err error) {

@@ -82,6 +82,19 @@ func whatIsDeliveredIsFetchedAnywhere(t testing.TB, n Nodes) {
 	if p, err := there.Place(t.Context(), "p", v); err != nil || p.Version != v || len(p.Files) != 0 {
 		t.Fatalf("a place that is known: %d files, version %d, %v", len(p.Files), p.Version, err)
 	}
+	deliver(t, here, harness.Delivery{Place: "a/first", Add: []harness.Parcel{parcel("x", "1")}})
+	deliver(t, here, harness.Delivery{Place: "emptied", Add: []harness.Parcel{parcel("x", "1")}})
+	deliver(t, here, harness.Delivery{Place: "emptied", At: harness.AnyVersion, Remove: []string{"x"}})
+	var places []string
+	for name, err := range there.Places(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, name)
+	}
+	if !slices.Equal(places, []string{"a/first", "p"}) {
+		t.Fatalf("the places are %q", places)
+	}
 	for i, f := range p.Files {
 		want := contents[f.Name]
 		if f.Size != int64(len(want)) || f.SHA256 != sha256.Sum256(want) || i > 0 && p.Files[i-1].Name >= f.Name {

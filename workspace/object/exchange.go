@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,30 @@ func (s *Store) AddPack(name string, from io.Reader) error {
 	}
 	return nil
 }
+
+// CheckPack reads every piece of a pack and compares it with its name.
+func CheckPack(content []byte) error {
+	p, err := readTable(inMemory{bytes.NewReader(content)}, int64(len(content)), "in memory")
+	if err != nil {
+		return err
+	}
+	c := newCodec(1)
+	for i := range p.count() {
+		r := p.row(i)
+		stored, err := p.stored(r)
+		if err != nil {
+			return err
+		}
+		if data, err := c.unpack(stored, int(r.size)); err != nil || Sum(data) != r.id {
+			return fmt.Errorf("piece %s: %w", r.id, ErrDamaged)
+		}
+	}
+	return nil
+}
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
 
 // Drop removes packs. It takes the store for itself, as [Collect] does; before,
 // under that claim, it calls first.

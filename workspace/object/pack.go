@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"slices"
 )
@@ -58,10 +59,16 @@ func table(rows []row, end int64) []byte {
 	return append(b, magic...)
 }
 
+// packFile is where a pack is read from.
+type packFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
 // pack is a finished pack, open for reading.
 type pack struct {
 	name string
-	file *os.File
+	file packFile
 	size int64
 	rows []byte
 }
@@ -85,7 +92,10 @@ func readPack(f *os.File, name string) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := info.Size()
+	return readTable(f, info.Size(), name)
+}
+
+func readTable(f packFile, size int64, name string) (*pack, error) {
 	if size < int64(len(magic)+footSize) {
 		return nil, ErrDamaged
 	}
