@@ -128,11 +128,19 @@ func (l *Logins) use(h [32]byte) (c harness.Caller, ok bool) {
 	return o.caller, true
 }
 
-// End logs the browser of a request out, and ends what it has open.
+// End logs the browser of a request out, and ends what it has open: here at once,
+// and on other servers as soon as they can be told.
 func (l *Logins) End(r *http.Request) {
+	var ends [][32]byte
+	for _, c := range r.CookiesNamed(l.CookieName()) {
+		ends = append(ends, sha256.Sum256([]byte(c.Value)))
+	}
+	if l.share != nil {
+		l.owe(ends...)
+	}
 	l.change(func(b *book, _ time.Time) {
-		for _, c := range r.CookiesNamed(l.CookieName()) {
-			b.end(sha256.Sum256([]byte(c.Value)))
+		for _, h := range ends {
+			b.end(h)
 		}
 	})
 }

@@ -47,22 +47,25 @@ type loginShare struct {
 	asked   atomic.Int64  // when an unknown cookie had it looked at, in Unix nanoseconds
 	noted   atomic.Int64  // when uses were written, as well
 	due     chan struct{} // uses are to be written; size 1
+	owed    owed          // guarded by the mutex of the logins
+	again   chan struct{} // something is owed, and could not be told; size 1
 }
 
 // Share makes logins those of all servers that share something: a browser that
 // is logged in to one is to all of them, until it is logged out of any. current
 // says what a credential may do now. failed hears of what could not be read or
-// written; a login is then this server's alone. Call it before the first request,
+// written; a login is then this server's alone, and the end of one is told the
+// others later. Call it before the first request,
 // and [Logins.Follow].
 func (l *Logins) Share(ctx context.Context, s Shared, current credentials, failed func(error)) error {
-	share := &loginShare{paper: paper.In(s, loginsPlace), bells: s, current: current, failed: failed, due: make(chan struct{}, 1)}
+	share := &loginShare{paper: paper.In(s, loginsPlace), bells: s, current: current, failed: failed, due: make(chan struct{}, 1), owed: owed{}, again: make(chan struct{}, 1)}
 	share.noted.Store(time.Now().UnixNano())
 	_, err := share.paper.Change(ctx, func(text []byte) ([]byte, error) {
 		all := readLogins(text)
 		if share.id = all.ID; share.id != "" {
 			return nil, nil
 		}
-		all.ID = strings.ToLower(hex.EncodeToString([]byte(random(6))))
+		all.ID = hex.EncodeToString([]byte(random(6)))
 		share.id = all.ID
 		return json.Marshal(all)
 	})
@@ -91,10 +94,17 @@ func (l *Logins) Follow(ctx context.Context) {
 	bell, away := l.share.bells.Hang(l.share.paper.Topic())
 	defer away()
 	l.look(ctx) // something may have come before it was hung
+	defer l.settle()
+	var later <-chan time.Time
 	for {
 		select {
 		case <-bell:
 			l.look(ctx)
+		case <-l.share.again:
+			later = time.After(oweAgain)
+		case <-later:
+			later = nil
+			l.settle()
 		case <-l.share.due:
 			l.change(func(*book, time.Time) {})
 		case <-ctx.Done():
@@ -110,7 +120,9 @@ func (l *Logins) look(ctx context.Context) {
 	text, version, err := l.share.paper.Read(ctx, l.known())
 	cancel()
 	if err == nil && text != nil {
-		l.adopt(l.share.decode(readLogins(text), time.Now()), version)
+		next := l.share.decode(readLogins(text), time.Now())
+		l.owing().end(next)
+		l.adopt(next, version)
 	}
 	l.saving.Unlock()
 	if err != nil && ctx.Err() == nil {
@@ -137,22 +149,23 @@ func (l *Logins) changeShared(f func(b *book, now time.Time)) {
 	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
 	defer cancel()
 	var next *book
+	ends := l.owing()
 	version, err := l.share.paper.Change(ctx, func(text []byte) ([]byte, error) {
 		now := time.Now()
 		all := readLogins(text)
 		next = l.share.decode(all, now)
 		l.note(next)
 		f(next, now)
+		ends.end(next)
 		return json.Marshal(l.share.encode(all.ID, next))
 	})
 	if err != nil {
 		l.share.failed(fmt.Errorf("logins: %w", err))
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		f(l.book, time.Now())
+		l.alone(f)
 		return
 	}
 	l.adopt(next, version)
+	l.paid(ends)
 }
 
 // note brings the uses along that only this server knows of.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +40,11 @@ func newSharing(t *testing.T, d gateway.Shared, name, dir string) *sharing {
 		s.logins.EndOf(name)
 		s.ended <- name
 	}})
-	if err := s.logins.Share(t.Context(), d, s.tokens.Named, func(err error) { t.Error(err) }); err != nil {
+	if err := s.logins.Share(t.Context(), d, s.tokens.Named, func(err error) {
+		if _, cut := d.(*cut); !cut {
+			t.Error(err)
+		}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -254,6 +259,51 @@ func TestABrowserIsLoggedInToEveryServer(t *testing.T) {
 	})
 	if _, ok := b.browser(owners); !ok {
 		t.Error("the owner was logged out as well")
+	}
+}
+
+// cut is a depot that can be out of reach.
+type cut struct {
+	gateway.Shared
+	off atomic.Bool
+}
+
+func (c *cut) Place(ctx context.Context, name string, known uint64) (harness.Place, error) {
+	if c.off.Load() {
+		return harness.Place{}, harness.ErrStorage
+	}
+	return c.Shared.Place(ctx, name, known)
+}
+
+// TestALogoutWhileTheDatabaseIsAwayStands: the login does not come back when the
+// database does, and the other servers hear of its end.
+func TestALogoutWhileTheDatabaseIsAwayStands(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	way := &cut{Shared: depot}
+	a, b := newSharing(t, way, "a", t.TempDir()), newSharing(t, depot, "bb", t.TempDir())
+	known := b.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
+	waits(t, "the login", func() bool { _, ok := a.browser(known); return ok })
+	who, _ := a.browser(known)
+	way.off.Store(true)
+	unheard := b.logins.Begin(harness.Caller{Name: "bob@provider", User: "bob", Role: harness.Viewer})
+	for _, secret := range []string{known, unheard} {
+		out, err := http.NewRequestWithContext(t.Context(), "POST", "/logout", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.AddCookie(&http.Cookie{Name: a.logins.CookieName(), Value: secret})
+		a.logins.End(out)
+	}
+	a.hears(who.Login)
+	third := b.logins.Begin(harness.Caller{Name: "eve@provider", User: "eve", Role: harness.Viewer}) // a change that is adopted
+	way.off.Store(false)
+	waits(t, "what others did", func() bool { _, ok := a.browser(third); return ok })
+	for _, secret := range []string{known, unheard} {
+		if _, ok := a.browser(secret); ok {
+			t.Error("a logout was undone")
+		}
+		waits(t, "the end there", func() bool { _, ok := b.browser(secret); return !ok })
 	}
 }
 
