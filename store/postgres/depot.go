@@ -102,7 +102,7 @@ func (s *Store) Deliver(ctx context.Context, d harness.Delivery) (version uint64
 	})
 	patience := s.timeout + time.Duration(size>>20)*perMegabyte
 	for n := 0; n < deliverAttempts; n++ {
-		err = s.transactFor(ctx, patience, func(ctx context.Context, tx pgx.Tx) error {
+		err = s.transactFor(ctx, patience, patience, func(ctx context.Context, tx pgx.Tx) error {
 			version, err = deliver(ctx, tx, d, sums)
 			return err
 		})

@@ -25,3 +25,19 @@ func (s *Store) Feeds() int {
 	defer s.mu.Unlock()
 	return len(s.feeds)
 }
+
+// Stall holds an owner's row in a transaction, as a process does that is stopped
+// or cut off between two statements, until the channel is closed.
+func (s *Store) Stall(ctx context.Context, owner string, holds chan<- struct{}, until <-chan struct{}) error {
+	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "UPDATE owners SET expires = expires WHERE name = $1", owner); err != nil {
+			return err
+		}
+		select {
+		case holds <- struct{}{}:
+		default: // it is tried again
+		}
+		<-until
+		return nil
+	})
+}

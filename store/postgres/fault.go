@@ -18,6 +18,8 @@ const (
 	codeSerialization = "40001"
 	codeDeadlock      = "40P01"
 	codeDiskFull      = "53100"
+	codeSilent        = "25P03" // it waited for us in a transaction, and ended the connection
+	codeLockWait      = "55P03"
 	codeDataCorrupt   = "XX001"
 	codeIndexCorrupt  = "XX002"
 )
@@ -44,7 +46,7 @@ func lost(err error) bool {
 		return false
 	}
 	c := code(err)
-	return c == "" || strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "08")
+	return c == "" || c == codeSilent || strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "08")
 }
 
 // classify gives err its place in the closed set: damaged data or a store that

@@ -15,6 +15,7 @@ import (
 // Join implements [harness.Leaser]. It also forgets owners that are long gone,
 // and orders for sessions that are.
 func (s *Store) Join(ctx context.Context, owner string, ttl time.Duration) error {
+	s.hushed(ttl)
 	err := errors.Join(checkName("owner", owner), s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM owners o WHERE expires < clock_timestamp() - interval '1 day'
 			AND NOT EXISTS (SELECT FROM leases l WHERE l.owner = o.name)`); err != nil {
@@ -39,9 +40,13 @@ func (s *Store) Join(ctx context.Context, owner string, ttl time.Duration) error
 // Beat implements [harness.Leaser]. An owner that is late but that nobody took
 // for dead lives on.
 func (s *Store) Beat(ctx context.Context, owner string) error {
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, "UPDATE owners SET expires = clock_timestamp() + ttl WHERE name = $1 AND NOT dead", word(owner))
-		if err == nil && done.RowsAffected() == 0 {
+	if s.looking {
+		return errClosed
+	}
+	err := s.query(ctx, func(ctx context.Context, q querier) error { // one statement: whoever is cut off in it holds nothing
+		var is bool
+		err := q.QueryRow(ctx, "UPDATE owners SET expires = clock_timestamp() + ttl WHERE name = $1 AND NOT dead RETURNING true", word(owner)).Scan(&is)
+		if errors.Is(err, pgx.ErrNoRows) {
 			err = harness.ErrConflict
 		}
 		return err
@@ -69,7 +74,7 @@ func (s *Store) Leave(ctx context.Context, owner string) error {
 func (s *Store) Claim(ctx context.Context, owner string, id harness.SessionID) (l harness.Lease, err error) {
 	for n := 0; n < attempts; n++ {
 		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			l, err = claim(ctx, tx, word(owner), word(string(id)))
+			l, err = claim(ctx, tx, word(owner), word(string(id)), time.Duration(s.silence.Load())/2)
 			return err
 		})
 		if !passing(err) && !errors.Is(err, errReleased) {
@@ -88,8 +93,9 @@ var errReleased = fmt.Errorf("released meanwhile: %w", harness.ErrLocked)
 
 // claim holds owner's own row, so that it cannot be taken for dead meanwhile,
 // then the lease's, then the holder's. Taking a holder for dead and its
-// heartbeat exclude one another.
-func claim(ctx context.Context, tx pgx.Tx, owner, id string) (harness.Lease, error) {
+// heartbeat exclude one another; it waits at most patience for a holder that went
+// away in the midst of something, because owner's heart does not beat meanwhile.
+func claim(ctx context.Context, tx pgx.Tx, owner, id string, patience time.Duration) (harness.Lease, error) {
 	l := harness.Lease{Session: harness.SessionID(id), Owner: owner}
 	var alive bool
 	err := tx.QueryRow(ctx, "SELECT NOT dead AND expires > clock_timestamp() FROM owners WHERE name = $1 FOR SHARE", owner).Scan(&alive)
@@ -110,7 +116,13 @@ func claim(ctx context.Context, tx pgx.Tx, owner, id string) (harness.Lease, err
 	case err != nil, l.Owner == owner:
 		return l, err
 	}
+	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", patience.Milliseconds())); err != nil {
+		return l, err
+	}
 	done, err := tx.Exec(ctx, "UPDATE owners SET dead = true WHERE name = $1 AND (dead OR expires <= clock_timestamp())", l.Owner)
+	if code(err) == codeLockWait {
+		return l, fmt.Errorf("%s is silent in a transaction: %w", l.Owner, harness.ErrLocked)
+	}
 	if err != nil {
 		return l, err
 	}

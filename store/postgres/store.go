@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"harness"
@@ -28,7 +29,8 @@ type Store struct {
 	config  *pgx.ConnConfig // for the connections that are nobody else's
 	looking bool            // nothing may be written
 	timeout time.Duration
-	channel string // of notifications
+	channel string       // of notifications
+	silence atomic.Int64 // how long a transaction may wait for this process, a time.Duration
 
 	pool    *pgxpool.Pool
 	queue   *batch.Queue[*entry]
@@ -104,6 +106,7 @@ func connect(ctx context.Context, url string, opts *Options, write bool) (*Store
 		config: config.ConnConfig.Copy(), looking: !write, timeout: o.Timeout, feeds: make(map[harness.SessionID]*feed), moves: make(map[harness.SessionID][]*move),
 		queue: batch.New[*entry](batch.Bounds{Tasks: 4096, Bytes: 16 << 20}), hints: newHints(), bells: newBells(),
 	}
+	s.silence.Store(int64(s.timeout))
 	fail := func(err error) (*Store, error) {
 		return nil, fmt.Errorf("open the database %q at %s: %w", s.config.Database, s.config.Host, classify(err))
 	}
@@ -186,21 +189,31 @@ func (s *Store) within(ctx context.Context, f func(context.Context, querier) err
 // transact runs f in a transaction of its own, and again if its connection was
 // lost before the end. If it is lost at the commit, the outcome is unknown.
 func (s *Store) transact(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
-	return s.transactFor(ctx, s.timeout, f)
+	return s.transactFor(ctx, s.timeout, time.Duration(s.silence.Load()), f)
 }
 
-// transactFor is transact with a time of its own for the whole.
-func (s *Store) transactFor(ctx context.Context, d time.Duration, f func(context.Context, pgx.Tx) error) error {
+// leastSilence is what a busy machine keeps a process waiting.
+const leastSilence = 100 * time.Millisecond
+
+// hushed bounds how long others wait for the locks of this process, should it be
+// stopped or cut off between two statements: a part of its lease.
+func (s *Store) hushed(ttl time.Duration) {
+	s.silence.Store(int64(min(max(ttl/4, leastSilence), s.timeout)))
+}
+
+// transactFor is transact with a time of its own for the whole, and one after
+// which the server undoes a transaction that nothing is heard of.
+func (s *Store) transactFor(ctx context.Context, d, silence time.Duration, f func(context.Context, pgx.Tx) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	if s.looking {
 		return errClosed
 	}
-	committing, err := s.attempt(ctx, d, f)
+	committing, err := s.attempt(ctx, d, silence, f)
 	if lost(err) && !committing && s.open(ctx) == nil {
 		s.pool.Reset()
-		committing, err = s.attempt(ctx, d, f)
+		committing, err = s.attempt(ctx, d, silence, f)
 	}
 	if lost(err) && committing {
 		err = fmt.Errorf("the connection was lost before the answer, the outcome is unknown: %w", err)
@@ -209,10 +222,11 @@ func (s *Store) transactFor(ctx context.Context, d time.Duration, f func(context
 }
 
 // attempt is one transaction; committing says that it came as far as its end.
-func (s *Store) attempt(ctx context.Context, d time.Duration, f func(context.Context, pgx.Tx) error) (committing bool, err error) {
+func (s *Store) attempt(ctx context.Context, d, silence time.Duration, f func(context.Context, pgx.Tx) error) (committing bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	tx, err := s.pool.Begin(ctx)
+	begin := fmt.Sprintf("begin; set local idle_in_transaction_session_timeout = %d", silence.Milliseconds()) // one round trip
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 	if err != nil {
 		return false, err
 	}
