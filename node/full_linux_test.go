@@ -19,7 +19,7 @@ import (
 func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("LONG") == "" {
-		t.Skip("the store's own test of this is always on; set LONG=1")
+		t.Skip("the store's own test of this is always on, and so is that of processes under faults in cmd/harness; set LONG=1")
 	}
 	server, ballast := postgrestest.StartOnASmallDisk(t)
 	url := server.URL(t)
