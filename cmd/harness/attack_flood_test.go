@@ -112,6 +112,27 @@ func TestAHundredThousandFailuresChangeNothing(t *testing.T) {
 	}
 }
 
+// drip sends begin, and then a byte now and then, which does not help: it returns
+// what the server said until it ended the connection, and how long that took.
+func drip(c net.Conn, begin string) (said []byte, took time.Duration) {
+	began, gone := time.Now(), make(chan struct{})
+	go func() {
+		defer close(gone)
+		said, _ = io.ReadAll(c) // a reset is an end as well
+	}()
+	io.WriteString(c, begin)
+	clock := time.NewTicker(200 * time.Millisecond)
+	defer clock.Stop()
+	for {
+		select {
+		case <-clock.C:
+			io.WriteString(c, "x")
+		case <-gone:
+			return said, time.Since(began)
+		}
+	}
+}
+
 // TestWhoSendsSlowlyIsCutOff is attack 39: a head that never ends, byte by byte,
 // from many at once, and others are served meanwhile.
 func TestWhoSendsSlowlyIsCutOff(t *testing.T) {
@@ -126,26 +147,9 @@ func TestWhoSendsSlowlyIsCutOff(t *testing.T) {
 			}
 			slow.Go(func() {
 				defer c.Close()
-				began := time.Now()
-				c.SetDeadline(began.Add(patience))
-				gone := make(chan struct{})
-				go func() {
-					defer close(gone)
-					io.Copy(io.Discard, c)
-				}()
-				io.WriteString(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: ")
-				drip := time.NewTicker(200 * time.Millisecond)
-				defer drip.Stop()
-				for {
-					select {
-					case <-drip.C:
-						io.WriteString(c, "x") // it does not help
-					case <-gone:
-						if d := time.Since(began); d > gateway.HeaderFor+10*time.Second {
-							t.Errorf("cut off after %s", d)
-						}
-						return
-					}
+				c.SetDeadline(time.Now().Add(patience))
+				if _, d := drip(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: "); d > gateway.HeaderFor+10*time.Second {
+					t.Errorf("cut off after %s", d)
 				}
 			})
 		}

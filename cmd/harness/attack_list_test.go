@@ -59,7 +59,7 @@ var attacks = []struct {
 	32: {"a hard link", nowhere, "sandbox/local:TestSandbox sandbox/bwrap:TestSandbox sandbox/landlock:TestSandbox"},
 	33: {"a repository that names programs", none, "TestARepositorysProgramsNeverRunOutsideASandbox"},
 	34: {"a repository that configures", none, "TestAWorkspaceConfiguresNothing"},
-	35: {"frames without end", aLine, "TestFramesThatNoClientSends TestEveryLimitIsMetExactly"},
+	35: {"frames without end", aLine, "TestFramesThatNoClientSends TestEveryLimitIsMetExactly TestAMessageThatDripsIsCutOff protocol/delta:TestAMessageThatDripsEndsWith1008 internal/socket:TestAMessageThatDripsIsCutOff"},
 	36: {"texts with two meanings", aLine, "TestTextsWithTwoMeaningsAreRefused TestNineMegabytesOfNothing"},
 	37: {"frames that are none", aLine, "TestFramesThatNoClientSends"},
 	38: {"a flood", both, "TestAFloodHurtsOnlyItsSender TestAClientThatOnlyTalksHurtsOnlyItself TestCommandsOfAUserAreBounded TestConnectionsOfAUserAreBounded TestSessionsOfAUserAreBounded"},

@@ -13,6 +13,7 @@ const (
 	codeProtocol  = 1002
 	codeNone      = 1005
 	codeText      = 1007
+	codePolicy    = 1008
 	codeTooBig    = 1009
 	codeTryLater  = 1013
 )
@@ -26,6 +27,9 @@ var (
 	ErrDead = errors.New("socket: ping not answered")
 	// ErrStalled ends a connection whose peer took no byte for StallAfter.
 	ErrStalled = errors.New("socket: no write progress")
+	// ErrSlow ends a connection whose peer began a message and did not end it
+	// within MessageFor, however many bytes of it came.
+	ErrSlow = errors.New("socket: message took too long")
 )
 
 // CloseError says with which code a connection ended, and on whose side.

@@ -20,7 +20,7 @@ const (
 type Conn struct {
 	srv  *Server
 	tag  any
-	in   *parser // only while a message is incomplete; belongs to who is busy
+	in   *parser // only while a message is incomplete; belongs to who is busy, or to who has mu if nobody is
 	held *held   // nil if the descriptor is parked
 
 	mu      sync.Mutex // guards the fields below; held across calls that cannot block, never across the Handler's

@@ -46,6 +46,7 @@ type parser struct {
 	framed bool
 	got    int64 // bytes of its payload that came
 
+	began  tick      // when the message or frame in progress was first seen; 0: none is
 	op     ws.OpCode // of the message in progress; OpContinuation: none
 	size   int64     // its announced bytes
 	msg    []byte    // its bytes

@@ -18,7 +18,7 @@ type Sender interface {
 	Writable(c *Conn)
 	// Closed is the last call. err is a *CloseError if one side sent a close
 	// frame or broke the protocol, or this side called Close; ErrDead,
-	// ErrStalled, or the socket's error.
+	// ErrStalled, ErrSlow, or the socket's error.
 	Closed(c *Conn, err error)
 }
 
@@ -51,6 +51,7 @@ type Options struct {
 	PingAfter  time.Duration // silence after which a ping is sent; 2 minutes, of a stream 15 seconds
 	DeadAfter  time.Duration // time to answer it; 30 seconds; streams are not asked for an answer
 	StallAfter time.Duration // time without write progress: close; 30 seconds
+	MessageFor time.Duration // time for a message, or a control frame, from its first byte to its last: close 1008; 30 seconds
 	NoPark     bool          // hold every connection with a goroutine
 }
 
@@ -65,6 +66,7 @@ func (o *Options) withDefaults(d *dialect) Options {
 	orDefault(&r.PingAfter, d.pingAfter)
 	orDefault(&r.DeadAfter, 30*time.Second)
 	orDefault(&r.StallAfter, 30*time.Second)
+	orDefault(&r.MessageFor, 30*time.Second)
 	return r
 }
 

@@ -28,8 +28,8 @@ const (
 
 // timing is what the sweep decides with. Zero means never.
 type timing struct {
-	ping, dead, stall, linger tick
-	period                    time.Duration
+	ping, dead, stall, message, linger tick
+	period                             time.Duration
 }
 
 func newTiming(o Options) timing {
@@ -37,7 +37,7 @@ func newTiming(o Options) timing {
 	for _, x := range []struct {
 		to  *tick
 		opt time.Duration
-	}{{&t.ping, o.PingAfter}, {&t.dead, o.DeadAfter}, {&t.stall, o.StallAfter}} {
+	}{{&t.ping, o.PingAfter}, {&t.dead, o.DeadAfter}, {&t.stall, o.StallAfter}, {&t.message, o.MessageFor}} {
 		if x.opt > 0 {
 			*x.to = max(tick(x.opt/tickTime), 1)
 			t.period = max(min(t.period, x.opt/4), tickTime/4)
@@ -53,6 +53,7 @@ const (
 	askPeer
 	peerDead
 	peerStalled
+	peerSlow
 	lingered
 )
 
@@ -63,6 +64,8 @@ func (t timing) judge(c *Conn, now tick) verdict {
 		return lingered
 	case c.state != open:
 		return fine
+	case t.message > 0 && !c.busy && c.in != nil && now-c.in.began >= t.message:
+		return peerSlow
 	case c.blocked:
 		if t.stall > 0 && now-c.since >= t.stall {
 			return peerStalled
@@ -124,6 +127,8 @@ func (s *Server) look(c *Conn) {
 		c.release() // nobody is there to say goodbye to
 	case peerStalled:
 		c.end(ErrStalled, codeTryLater, "no write progress")
+	case peerSlow:
+		c.end(ErrSlow, codePolicy, "message took too long")
 	case lingered:
 		c.release()
 	}

@@ -119,6 +119,11 @@ func (s *Server) feed(c *Conn, b []byte) {
 	for c.isOpen() {
 		ev, rest, fail := c.in.next(b)
 		b = rest
+		if c.in.idle() {
+			c.in.began = 0
+		} else if c.in.began == 0 {
+			c.in.began = max(s.now(), 1)
+		}
 		if fail != nil {
 			c.mu.Lock()
 			c.end(fail, fail.Code, fail.Reason)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"harness"
 	"harness/internal/strict"
@@ -15,6 +16,11 @@ const (
 	// maxFrame holds the largest prompt even if every byte of it is escaped
 	// as two, and bounds what one socket can make us hold.
 	maxFrame = 1 << 20
+
+	// messageFor is what a body of HTTP has: a largest message over a slow
+	// line. Every byte is a sign of life, so without it one byte every ten
+	// seconds would hold a buffer for days.
+	messageFor = 30 * time.Second
 
 	// maxCommands bounds the work of one frame. A client that was offline sends
 	// what a person did meanwhile, which is less.

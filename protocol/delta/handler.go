@@ -191,6 +191,9 @@ func (h *Hub) Closed(c *socket.Conn, err error) {
 	if e, ok := errors.AsType[*socket.CloseError](err); ok && e.Broken() {
 		h.refused(h.asked(h.ctx, w), "websocket frame", fmt.Errorf("%d %s: %w", e.Code, e.Reason, harness.ErrInvalid))
 	}
+	if errors.Is(err, socket.ErrSlow) {
+		h.refused(h.asked(h.ctx, w), "websocket message", fmt.Errorf("the message did not come within %s: %w", h.opts.Socket.MessageFor, harness.ErrInvalid))
+	}
 	h.mu.Lock()
 	delete(h.beats, w)
 	h.mu.Unlock()

@@ -105,6 +105,9 @@ func New(k sessions, opts *Options) (*Hub, error) {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.opts.Socket.MaxMessage = maxFrame
+	if h.opts.Socket.MessageFor == 0 {
+		h.opts.Socket.MessageFor = messageFor
+	}
 	srv, err := socket.New(h, &h.opts.Socket)
 	if err != nil {
 		return nil, fmt.Errorf("websocket server: %w", err)
