@@ -124,6 +124,7 @@ var mayImport = map[string][]string{
 	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "policy", "sandbox/bwrap", "sandbox/local", "store/memory"},
 	"engine/agenttest":           {},
 	"model/modeltest":            {"model", "model/wire"},
+	"gateway/gatewaytest":        {},
 	"protocol/protocoltest":      {".", "health", "internal/*", "kernel", "store/memory", "engine/script", "protocol/*", "workspace"},
 	"internal/object/objecttest": {"internal/object"},
 

@@ -42,7 +42,7 @@ var attacks = []struct {
 	15: {"looking that changes something", both, "TestLookingChangesNothing"},
 	16: {"every route, as a stranger", aLine, "TestStrangersAreAnsweredAlikeEverywhere TestEveryRouteIsClosedButThoseThatMustBeOpen TestStrangersLearnNothingOfTheServer"},
 	17: {"a preflight", aLine, "TestAttacksBeforeAnybodyIsKnown"},
-	18: {"forged tokens of a provider", aLine, "TestStrangersAreAnsweredAlikeEverywhere gateway:TestForgedTokensAreRefused"},
+	18: {"forged tokens of a provider", aLine, "TestForgedTokensLeadNowhere TestStrangersAreAnsweredAlikeEverywhere gateway:TestForgedTokensAreRefused"},
 	19: {"another user's session", aLine, "TestNeitherUserFindsTheOther TestOutsideItsPlacesAScopeFindsNothing"},
 	20: {"more than one's role", aLine, "TestEveryRoleHasItsVerbsAndNoMore TestRolesHoldOnEveryProtocol TestAScopeHoldsOnEveryProtocol"},
 	21: {"what a client says of itself", both, "TestWhatAClientSaysOfItselfIsIgnored TestAttacksBeforeAnybodyIsKnown"},
