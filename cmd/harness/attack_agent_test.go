@@ -155,7 +155,9 @@ func turnEnded(events []harness.Event) bool {
 
 // TestAnOperatorCannotTrust is attack 26: who may not decide about a call may
 // not decide about all of them in advance either, on any protocol, for an old
-// session or a new one; nothing changes, and the audit has each try.
+// session or a new one; nothing changes, and the audit has each try. There is no
+// policy_decision of it in the session: that is a rule's answer to a call of a
+// turn, and a log that a refused client could write to would be a change.
 func TestAnOperatorCannotTrust(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

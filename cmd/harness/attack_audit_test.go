@@ -44,8 +44,8 @@ func refusals(t testing.TB, dir string) (all []string) {
 }
 
 // refused makes an attack that the server refuses: it leaves exactly one line in
-// the audit, which says who was refused what and why. Every row of the list of
-// attacks goes through this, harmless, or both.
+// the audit, which says who was refused what and why. Which attacks must go
+// through this, and which through harmless, is in the list of attacks.
 func (h *house) refused(t testing.TB, what string, attack func()) {
 	t.Helper()
 	h.leaves(t, what, 1, attack)

@@ -205,6 +205,15 @@ const knock = `(async (base) => {
   return JSON.stringify(out);
 })`
 
+// noted has a page keep the addresses of whatever its scripts ask for.
+const noted = `window.asked = [];
+for (const name of ["EventSource", "WebSocket"]) {
+  const real = window[name];
+  window[name] = class extends real { constructor(to, ...more) { asked.push(new URL(to, location).href); super(to, ...more); } };
+}
+const real = window.fetch;
+window.fetch = (to, ...more) => { asked.push(new URL(to.url ?? to, location).href); return real(to, ...more); };`
+
 // counted is how many lines of a log match.
 func (h *house) counted(t testing.TB, log string, like *regexp.Regexp) (n int) {
 	t.Helper()
@@ -278,9 +287,22 @@ func TestPagesOfOtherOriginsCannotUseABrowserThatIsLoggedIn(t *testing.T) {
 	until(t, "a line in the audit for each request that was refused", func() bool {
 		return h.counted(t, "access.log", regexp.MustCompile(`"status":4(0[0-8]|[1-9])`)) == h.counted(t, "audit.log", regexp.MustCompile(`"remote":"127`))
 	})
-	// Attack 55: the login page takes no server from its address.
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the login page went to another server") }))
+	// Attack 55: neither the console nor the login page takes a server from its address.
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a page went to another server") }))
 	defer other.Close()
+	c.call("Page.enable", nil)
+	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": noted})
+	for _, where := range []string{"?server=" + other.URL, "?server=" + strings.Replace(other.URL, "http", "ws", 1), "?gatewayUrl=" + other.URL, "#gatewayUrl=" + other.URL} {
+		c.at("about:blank#", "1") // or another fragment would be the same page
+		h.harmless(t, "the console at /"+where, func() {
+			all := c.at(h.http+"/"+where, `new Promise(ok => { const look = () => (window.asked ?? []).some((to) => to.includes("/sessions/stream")) ? ok(asked.join(" ")) : setTimeout(look, 10); look(); })`)
+			for to := range strings.FieldsSeq(all) {
+				if !strings.HasPrefix(to, h.http+"/") {
+					t.Errorf("the console at /%s asked %s", where, to)
+				}
+			}
+		})
+	}
 	c.call("Page.navigate", map[string]any{"url": h.http + "/login?server=" + other.URL})
 	c.reaches("/") // whoever is logged in goes on, here
 	for _, where := range []string{"#gatewayUrl=" + other.URL + "&code=x", "?gatewayUrl=" + other.URL + "#code=x"} {

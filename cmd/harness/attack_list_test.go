@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	source "go/token"
 	"io/fs"
@@ -62,7 +63,7 @@ var attacks = []struct {
 	35: {"frames without end", aLine, "TestFramesThatNoClientSends TestEveryLimitIsMetExactly TestAMessageThatDripsIsCutOff protocol/delta:TestAMessageThatDripsEndsWith1008 internal/socket:TestAMessageThatDripsIsCutOff"},
 	36: {"texts with two meanings", aLine, "TestTextsWithTwoMeaningsAreRefused TestNineMegabytesOfNothing"},
 	37: {"frames that are none", aLine, "TestFramesThatNoClientSends"},
-	38: {"a flood", both, "TestAFloodHurtsOnlyItsSender TestAClientThatOnlyTalksHurtsOnlyItself TestCommandsOfAUserAreBounded TestConnectionsOfAUserAreBounded TestSessionsOfAUserAreBounded"},
+	38: {"a flood", aLine, "TestAFloodHurtsOnlyItsSender TestAClientThatOnlyTalksHurtsOnlyItself TestCommandsOfAUserAreBounded TestConnectionsOfAUserAreBounded TestSessionsOfAUserAreBounded"},
 	39: {"slowness", aLine, "TestWhoSendsSlowlyIsCutOff TestASlowBodyIsCutOff gateway:TestWhoIsSlowIsCutOff gateway:TestAPeerThatVanishesIsNoticed"},
 	40: {"odd calls", aLine, "TestOddCallsAreAnswered"},
 	41: {"a runner that lies", nowhere, "engine/remote:TestARunnerThatBreaksTheProtocolEndsItsTurnWithOneError engine/remote:TestAnAnswerThatIsNoStreamOfEventsIsRefused"},
@@ -71,10 +72,10 @@ var attacks = []struct {
 	44: {"the walls of a sandbox", nowhere, "sandbox:TestEverySandboxKeepsItsPromisesHere sandbox/local:TestSandbox sandbox/bwrap:TestSandbox sandbox/landlock:TestSandbox"},
 	45: {"bombs in a sandbox", nowhere, "sandbox:TestEverySandboxKeepsItsPromisesHere sandbox/bwrap:TestSandbox"},
 	46: {"a sandbox that is missing", nowhere, "TestARequiredSandboxThatIsMissingRunsNothing"},
-	47: {"text that wants to be a page", none, "console/browser:TestHostileTextIsText"},
-	48: {"text that steers a terminal", none, "TestNeitherModelNorToolSteersTheTerminal TestNothingStoredSteersTheTerminal"},
+	47: {"text that wants to be a page", nowhere, "console/browser:TestHostileTextIsText"},
+	48: {"text that steers a terminal", nowhere, "TestNeitherModelNorToolSteersTheTerminal TestNothingStoredSteersTheTerminal"},
 	49: {"text that forges a log", both, "TestALogLineCannotBeForged TestTheAuditSaysWhoAndWhy gateway:TestALineCannotBeForged"},
-	50: {"a secret that wants to be told", none, "TestCanary TestCanaryOfALocalThread"},
+	50: {"a secret that wants to be told", nowhere, "TestCanary TestCanaryOfALocalThread"},
 	51: {"an archive that unpacks badly", aLine, "TestAHostileImportIsRefused TestNothingHereUnpacksArchives archive/transcript:TestAHostileTranscriptCostsWhatItsSizeSays artifact:TestNoNameLeavesTheDirectory"},
 	52: {"a port that stdio opens", nowhere, "TestOnlyServeListens"},
 	53: {"an open server", nowhere, "TestAServerThatOthersReachIsNotStartedOpen"},
@@ -113,6 +114,88 @@ func TestEveryAttackOfTheListIsMade(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAttacksAreHeldToWhatTheyLeave: what the list says of the audit is checked by
+// a test of this package that it names, with one of those that look there.
+func TestAttacksAreHeldToWhatTheyLeave(t *testing.T) {
+	t.Parallel()
+	calls := callsOfTests(t)
+	for n, a := range attacks[1:] {
+		var counts, quiet bool // some test wants lines; some test wants none
+		for name := range strings.FieldsSeq(a.tests) {
+			called := reached(calls, name)
+			for _, helper := range []string{"refused", "oddly", "bounded", "lines"} {
+				counts = counts || called[helper]
+			}
+			for _, helper := range []string{"harmless", "oddly", "refusals"} {
+				quiet = quiet || called[helper]
+			}
+		}
+		switch {
+		case a.leaves == aLine && !counts:
+			t.Errorf("attack %d, %s: no test wants a line of it", n+1, a.what)
+		case a.leaves == both && !(counts && quiet):
+			t.Errorf("attack %d, %s: refused is checked: %t, harmless is: %t", n+1, a.what, counts, quiet)
+		case a.leaves == none && !quiet:
+			t.Errorf("attack %d, %s: no test wants the audit silent", n+1, a.what)
+		case a.leaves == nowhere && (counts || quiet):
+			t.Errorf("attack %d, %s: the server is asked for it after all", n+1, a.what)
+		}
+	}
+}
+
+// callsOfTests is which functions and methods each function of this package's
+// tests calls. Those of the same name are one.
+func callsOfTests(t testing.TB) map[string]map[string]bool {
+	t.Helper()
+	files, _ := filepath.Glob("*_test.go") // the pattern is ours
+	calls := map[string]map[string]bool{}
+	for _, file := range files {
+		f, err := parser.ParseFile(source.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if calls[fn.Name.Name] == nil {
+				calls[fn.Name.Name] = map[string]bool{}
+			}
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				switch f := call.Fun.(type) {
+				case *ast.Ident:
+					calls[fn.Name.Name][f.Name] = true
+				case *ast.SelectorExpr:
+					calls[fn.Name.Name][f.Sel.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	return calls
+}
+
+// reached is what a function calls, and what those call.
+func reached(calls map[string]map[string]bool, name string) map[string]bool {
+	all := map[string]bool{}
+	var visit func(string)
+	visit = func(name string) {
+		for next := range calls[name] {
+			if !all[next] {
+				all[next] = true
+				visit(next)
+			}
+		}
+	}
+	visit(name)
+	return all
 }
 
 // TestNothingHereUnpacksArchives: the binary knows no form of file that has

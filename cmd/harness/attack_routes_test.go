@@ -192,13 +192,17 @@ func TestLookingChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	id := h.session(t, "ada", "ask")
 	h.question(t, id)
+	stored := h.draw(t, id)
 	h.unchanged(t, func() {
 		for _, r := range routesOf(t) {
 			method, path, ok := strings.Cut(r.Pattern, " ")
 			if !ok || method != "GET" {
 				continue
 			}
-			path = strings.NewReplacer("{id}", id, "{$}", "").Replace(path)
+			path = strings.NewReplacer("{id}", id, "{$}", "", "{artifact_id}", stored, "{file...}", "app.js", "{section}", "models", "{view...}", "tools").Replace(path)
+			if strings.Contains(path, "{") {
+				t.Fatalf("%s: what is to be asked for?", r.Pattern)
+			}
 			for _, method := range []string{"GET", "HEAD"} {
 				if got := h.oddly(t, ask{as: "owner", method: method, path: path + "?userId=somebody&prompt=x"}); got.status >= 500 {
 					t.Errorf("%s %s: %d", method, path, got.status)

@@ -91,6 +91,21 @@ func (q ask) on(id string) ask {
 	return q
 }
 
+// draw puts an artifact on the shelf of a session.
+func (h *house) draw(t testing.TB, id string) (artifactID string) {
+	t.Helper()
+	shelf, err := artifact.Open(filepath.Join(h.dir, "artifacts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shelf.Close()
+	artifactID = strings.Replace(drawn.ArtifactID, "ses_x", id, 1)
+	if err := shelf.Put(t.Context(), artifactID, drawn.Content); err != nil {
+		t.Fatal(err)
+	}
+	return artifactID
+}
+
 // TestNeitherUserFindsTheOther is attack 19 on every protocol, and the promise
 // behind it: what is another's is answered, word for word, like what is nobody's.
 func TestNeitherUserFindsTheOther(t *testing.T) {
@@ -98,14 +113,7 @@ func TestNeitherUserFindsTheOther(t *testing.T) {
 	h := newHouse(t)
 	e := h.estate(t)
 	mine := h.session(t, "bob", "hello")
-	shelf, err := artifact.Open(filepath.Join(h.dir, "artifacts"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer shelf.Close()
-	if err := shelf.Put(t.Context(), strings.Replace(drawn.ArtifactID, "ses_x", e.id, 1), drawn.Content); err != nil {
-		t.Fatal(err)
-	}
+	h.draw(t, e.id)
 	if got := h.send(t, ask{as: "ada", method: "GET", path: strings.Replace(drawn.URI, "ses_x", e.id, 1)}); got.status != 200 || got.body != "hers" {
 		t.Errorf("ada gets %d %s", got.status, got.body)
 	}

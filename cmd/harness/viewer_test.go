@@ -96,7 +96,7 @@ func (v *viewer) try(format string, args ...any) (frame, error) {
 	}
 	for {
 		f, err := v.next()
-		if err != nil || f.CommandID == id {
+		if err != nil || f.CommandID == id || f.Type == "error" && f.CommandID == "" { // it could not be read at all
 			return f, err
 		}
 	}
