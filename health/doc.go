@@ -15,4 +15,4 @@ package health
 // Version is of the fold: what it remembers, and how it judges. A snapshot names
 // it, so that old ones are comparable; a stored fold of another version is
 // folded again from the log.
-const Version = 1
+const Version = 2

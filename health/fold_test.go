@@ -153,11 +153,11 @@ func again(t *testing.T, st *harness.State) *harness.State {
 
 func TestAFoldOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	form := bytes.Replace(health.New(nil).AppendJSON(nil), []byte(`{"v":1,`), []byte(`{"v":999,`), 1)
+	form := bytes.Replace(health.New(nil).AppendJSON(nil), []byte(fmt.Sprintf(`{"v":%d,`, health.Version)), []byte(`{"v":999,`), 1)
 	if _, err := health.Decode(form); !errors.Is(err, harness.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := health.Decode([]byte(`{"v":1,"flags":[{"l":9}]}`)); !errors.Is(err, harness.ErrCorrupt) {
+	if _, err := health.Decode(fmt.Appendf(nil, `{"v":%d,"flags":[{"l":9}]}`, health.Version)); !errors.Is(err, harness.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
 }

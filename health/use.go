@@ -58,10 +58,12 @@ func (f *Fold) seeUsage(p *harness.Usage) flags {
 }
 
 // tree is the work of the sessions below: of each its last tally, and of those
-// that are forgotten their sum.
+// that are forgotten their sum. It is exact while no more than maxBelow of them
+// run at a time and none that was forgotten works again. One that does counts
+// beside what it came to before: budgets err on the side of more, never of less.
 type tree struct {
 	Sum   harness.Tally `json:"sum"`
-	Each  []below       `json:"each,omitempty"`
+	Each  []below       `json:"each,omitempty"` // the one that told last comes last
 	Seen  int64         `json:"seen,omitempty"`
 	Total harness.Tally `json:"total"` // of all
 }
@@ -69,24 +71,36 @@ type tree struct {
 type below struct {
 	ID    string        `json:"id"`
 	Tally harness.Tally `json:"tally"`
+	Ended bool          `json:"ended,omitempty"`
 }
 
-const maxBelow = 64
+// maxBelow keeps a fold of many children under the 64 kB that are stored of it.
+const maxBelow = 256
 
-func (t *tree) tell(id string, now harness.Tally) {
+func (t *tree) tell(id, status string, now harness.Tally) {
 	if i := slices.IndexFunc(t.Each, func(b below) bool { return b.ID == id }); i >= 0 {
-		t.Each[i].Tally = now
+		t.Each = slices.Delete(t.Each, i, i+1)
 	} else {
 		t.Seen++
-		if len(t.Each) == maxBelow {
-			t.Sum = add(t.Sum, t.Each[0].Tally)
-		}
-		t.Each = remember(t.Each, below{id, now}, maxBelow)
 	}
+	if len(t.Each) == maxBelow {
+		t.forget()
+	}
+	t.Each = append(t.Each, below{id, now, status != harness.SubagentRunning})
 	t.Total = t.Sum
 	for i := range t.Each {
 		t.Total = add(t.Total, t.Each[i].Tally)
 	}
+}
+
+// forget sums up one that has ended, or else the one that is silent for longest.
+// What was of the moment goes with it.
+func (t *tree) forget() {
+	i := max(0, slices.IndexFunc(t.Each, func(b below) bool { return b.Ended }))
+	gone := t.Each[i].Tally
+	gone.ContextUsagePct, gone.ScoreLost = 0, 0
+	t.Sum = add(t.Sum, gone)
+	t.Each = slices.Delete(t.Each, i, i+1)
 }
 
 func add(a, b harness.Tally) harness.Tally {
@@ -127,7 +141,7 @@ func (f *Fold) seeSubagent(p *harness.SubagentEvent) flags {
 		return 0
 	}
 	if p.AgentID != "" && len(p.AgentID) <= harness.MaxID {
-		f.Tree.tell(p.AgentID, *p.Tally)
+		f.Tree.tell(p.AgentID, p.Status, *p.Tally)
 	}
 	return set(budgetTokens) | set(budgetCost) | set(contextPressure)
 }
