@@ -40,6 +40,9 @@ func (r *run) start(ear *program.Listener) (*program.Process, error) {
 // about says what the protocol cannot: it has no word for an agent's own sandbox.
 func about(is harness.Isolation) string {
 	const alone = "what the agent does without asking is bounded by this alone: a sandbox of its own "
+	if !slices.Contains(is.Enforces, harness.GuardWrite) {
+		return "nothing of ours bounds what the agent does without asking: a sandbox of its own is left to it"
+	}
 	if slices.Contains(is.Enforces, harness.GuardSyscalls) { // that would need namespaces
 		return alone + "cannot nest in it, and is off where the agent heeds its environment"
 	}
@@ -48,7 +51,7 @@ func about(is harness.Isolation) string {
 
 // environ is the whole environment of a process.
 func environ(h *program.Home) []string {
-	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp(), "GEMINI_SANDBOX=false"}
+	env := []string{program.Path, "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp(), "GEMINI_SANDBOX=false"}
 	for _, dir := range []string{"config", "data", "cache", "state"} {
 		env = append(env, "XDG_"+upper[dir]+"_HOME="+filepath.Join(h.Path, dir))
 	}

@@ -3,9 +3,9 @@ package claude
 import (
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"harness"
+	"harness/engine/internal/program"
 )
 
 // launch is how a process is to be started.
@@ -26,11 +26,12 @@ const askRules = `{"permissions":{"ask":["Bash","PowerShell","WebFetch","WebSear
 // without are tools that act when no turn runs, or tell of those that do.
 const without = "CronCreate,CronDelete,CronList,ScheduleWakeup,Monitor"
 
-// args are the flags of a process.
-func (l launch) args(settings []string) []string {
+// args are the flags of a process. It reads no settings files: they can allow
+// what nobody was asked about.
+func (l launch) args() []string {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose", "--include-partial-messages",
-		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text", "--setting-sources", strings.Join(settings, ","), "--strict-mcp-config",
+		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text", "--setting-sources", "", "--strict-mcp-config",
 		"--settings", askRules, "--disallowedTools", without, "--permission-mode", permissionMode(l.config.PermissionMode),
 	}
 	add := func(flag, value string) {
@@ -74,7 +75,7 @@ func permissionMode(m harness.Mode) string {
 // environ is the whole environment of a process but for TMPDIR.
 func environ(home string) []string {
 	return []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin",
+		program.Path,
 		"HOME=" + home,
 		"LANG=C.UTF-8",
 		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "config"),

@@ -12,10 +12,6 @@ import (
 type Options struct {
 	// Program is the command line that the flags are added to.
 	Program []string
-	// Settings are the sources of settings that the program reads: user,
-	// project, local. Default: none, because they can allow what nobody was
-	// asked about.
-	Settings []string
 
 	// Base has the model server and its key in Env, if they are not the usual
 	// ones: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY.

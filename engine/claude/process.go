@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"harness"
 	"harness/engine/internal/program"
 	"harness/engine/internal/talk"
 )
@@ -34,8 +33,8 @@ func (o *Options) start(l launch, ear *program.Listener) (*program.Process, erro
 		return nil, err
 	}
 	p, err := o.Start(program.Launch{
-		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args(o.Settings)), Env: environ(home), ShortTemp: true, Acts: acts,
-		Why: func(harness.Isolation) string { return "claude's own sandbox is off: this one is around it" },
+		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args()), Env: environ(home), ShortTemp: true, Acts: acts,
+		Why: program.Around("claude"),
 	}, ear)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,6 @@ type Options struct {
 	// Config are settings of the program as its flag -c takes them, such as
 	// model_provider="mine"; they win over the engine's.
 	Config []string
-	// Inner is the program's own sandbox: read-only or workspace-write. Default:
-	// off. It stays off where it cannot nest in ours.
-	Inner string
 
 	Base
 }

@@ -64,7 +64,7 @@ func (r *run) open(ctx context.Context, g talk.Goal) (string, error) {
 	c := r.host.Config()
 	// The program asks about everything, in every mode: what may run is for the
 	// session's policy to say.
-	ask := opening{Dir: r.turn.Directory, Policy: "untrusted", Reviewer: "user", Sandbox: r.inner, Model: c.Model, Instructions: c.SystemPrompt}
+	ask := opening{Dir: r.turn.Directory, Policy: "untrusted", Reviewer: "user", Sandbox: off, Model: c.Model, Instructions: c.SystemPrompt}
 	method := "thread/start"
 	if g.Thread != "" {
 		method = "thread/resume"

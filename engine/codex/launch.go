@@ -48,7 +48,7 @@ func (r *run) start(g talk.Goal, ear *program.Listener) (*program.Process, error
 	}
 	p, err := r.opts.Start(program.Launch{
 		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: append(args, "app-server"), Env: environ(home), Acts: acts,
-		Why: func(is harness.Isolation) string { r.inner = r.opts.inner(is); return about(r.inner) },
+		Why: program.Around("codex"),
 	}, ear)
 	if err != nil {
 		return nil, err
@@ -69,29 +69,14 @@ var settings = []string{"features.plugins=false", "features.apps=false", "check_
 // environ is the whole environment of a process.
 func environ(h *program.Home) []string {
 	return []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + h.Path, "CODEX_HOME=" + h.Path,
+		program.Path, "LANG=C.UTF-8", "HOME=" + h.Path, "CODEX_HOME=" + h.Path,
 		"TMPDIR=" + h.Temp(), // one above the home would stop it from making its helpers
 	}
 }
 
-// off is the program's word for no sandbox of its own.
+// off is the program's word for no sandbox of its own. Killed commands of that
+// would leave empty directories wherever they may write.
 const off = "danger-full-access"
-
-// inner is the program's own sandbox inside of ours.
-func (o *Options) inner(is harness.Isolation) string {
-	if o.Inner == "" || slices.Contains(is.Enforces, harness.GuardSyscalls) { // it needs namespaces of its own
-		return off
-	}
-	return o.Inner
-}
-
-// about says what holds of the program's own sandbox.
-func about(inner string) string {
-	if inner == off {
-		return "codex's own sandbox is off: this one is around it"
-	}
-	return "codex's own sandbox is " + inner
-}
 
 // effort is the program's word for an effort.
 func effort(e harness.Effort) string {

@@ -22,7 +22,6 @@ type run struct {
 	talk   *talk.Talk
 	tr     *translator
 	home   string // the State that homes are in
-	inner  string // the program's own sandbox
 	thread string
 	id     string // of the program's turn
 	over   *turnNotice

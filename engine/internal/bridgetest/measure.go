@@ -31,7 +31,7 @@ func (r *Raw) run(b *testing.B, command, env []string, d *Delays) (start time.Du
 	dir := b.TempDir()
 	cmd := exec.Command(command[0], slices.Concat(command[1:], r.Args)...)
 	cmd.Dir = dir
-	cmd.Env = slices.Concat([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir}, r.Env, env)
+	cmd.Env = slices.Concat([]string{program.Path, "HOME=" + dir, "TMPDIR=" + dir}, r.Env, env)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -42,7 +42,8 @@ func (s *Stage) words(id harness.SessionID) string {
 	return b.String()
 }
 
-// Golden compares the logs of a scene with those of the recording.
+// Golden compares the logs of a scene with those of the recording. Where no
+// sandbox is around the program, its notice says so.
 func (c *Scene) Golden(s *Stage) {
 	s.Helper()
 	a, err := txtar.ParseFile(c.Story())
@@ -56,6 +57,11 @@ func (c *Scene) Golden(s *Stage) {
 		}
 		if got := s.words(harness.SessionID(id)); got != string(f.Data) {
 			s.Errorf("the log of %s is\n%s\nwant\n%s", id, got, f.Data)
+		}
+	}
+	for _, e := range s.Events() {
+		if n, ok := e.Payload.(*harness.SandboxNotice); ok && n.Isolation == "none" && !strings.Contains(n.Reason, "none is around it") && !strings.Contains(n.Reason, "nothing of ours bounds") {
+			s.Errorf("nothing is around the program, and the notice says %q", n.Reason)
 		}
 	}
 }

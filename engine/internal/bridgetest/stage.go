@@ -189,7 +189,7 @@ func (s *Stage) State() *harness.State {
 }
 
 // Judged checks how many calls policy has decided about: those that the program
-// asked about, where rules speak of them.
+// asked about.
 func (s *Stage) Judged(want int) {
 	s.Helper()
 	n := 0
