@@ -30,6 +30,7 @@ func TestApprovalIsAllowedOrDenied(t *testing.T) {
 					user_message submit go
 					turn_start 1
 					tool_call c1
+					policy_decision
 					approval_required c1
 					approval_applied c1 ` + string(verdict) + ` user
 					tool_outcome ` + outcome + `
@@ -52,6 +53,7 @@ func TestApprovalIsDeniedAfterItsDeadline(t *testing.T) {
 			user_message submit go
 			turn_start 1
 			tool_call c1
+			policy_decision
 			approval_required c1
 			approval_applied c1 deny timeout
 			tool_outcome c1 denied nobody answered in time
@@ -158,6 +160,7 @@ func TestApprovalSurvivesARestart(t *testing.T) {
 			turn_start 1
 			token before
 			tool_call c1
+			policy_decision
 			approval_required c1
 			approval_applied c1 allow user
 			turn_start 2

@@ -37,6 +37,7 @@ func TestCancelWhileAwaitingApproval(t *testing.T) {
 			user_message submit go
 			turn_start 1
 			tool_call c1
+			policy_decision
 			approval_required c1
 			hook_event cancel_requested
 			approval_applied c1 deny cascade

@@ -61,8 +61,10 @@ func TestAnApprovalIsForItsArgumentsOnly(t *testing.T) {
 			user_message submit go
 			turn_start 1
 			tool_call c1
+			policy_decision
 			approval_required c1
 			approval_applied c1 allow user
+			policy_decision
 			approval_required c1
 			approval_applied c1 deny user
 			tool_outcome c1 ok

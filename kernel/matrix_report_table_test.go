@@ -85,7 +85,7 @@ const questionTable = `
 delegate: not_running | abandoned cancelling idle late
 delegate: ok | live
 ask: not_running | abandoned cancelling idle late
-ask: silence approval_required | live
+ask: silence policy_decision approval_required | live
 ask/closed: invalid | live
 ask/closed: not_running | abandoned cancelling idle late
 ask/read: not_running | abandoned cancelling idle late

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,8 +99,8 @@ func TestARuleReleasesWhatItIsAbout(t *testing.T) {
 	}
 }
 
-// What a file of rules decides is in the log, with the rule; a deny is the
-// answer, an ask is a question with its reason.
+// What is decided is in the log, with the rule and whose it is: the file's, or
+// the mode's. A deny is the answer, an ask is a question with its reason.
 func TestAFileOfRulesDecides(t *testing.T) {
 	t.Parallel()
 	p, err := policy.Parse("p.yaml", []byte(`
@@ -122,6 +123,8 @@ rules:
 		{"c2", "bash", `{"command":"git push"}`, "p.yaml#2", "ask", harness.AccessExecute},
 		{"c3", "bash", `{"command":"git log"}`, "p.yaml#3", "allow", harness.AccessExecute},
 		{"c4", "bash", `{"command":"git log && cat .env"}`, "p.yaml#secrets", "deny", harness.AccessExecute},
+		{"c7", "bash", `{"command":"make"}`, "mode.normal", "ask", harness.AccessExecute},
+		{"c8", "read", `{"path":"a"}`, "access.read", "allow", harness.AccessRead},
 	} {
 		from := len(s.log)
 		s.run(c.call, c.tool, c.access, c.args)
@@ -135,10 +138,14 @@ rules:
 				asked = p
 			}
 		}
-		if got == nil || got.Outcome != c.want || got.PolicyPath != c.path || got.ToolCallID != c.call || got.Reason == "" || got.Subject != c.tool {
+		source := "file"
+		if !strings.HasPrefix(c.path, "p.yaml") {
+			source = "mode"
+		}
+		if got == nil || got.Outcome != c.want || got.PolicyPath != c.path || got.ToolCallID != c.call || got.Reason == "" || got.Subject != c.tool || got.Source != source {
 			t.Errorf("%s: decided %+v", c.args, got)
 		}
-		if (asked != nil) != (c.want == "ask") || asked != nil && asked.Reason != "it is published" {
+		if (asked != nil) != (c.want == "ask") || asked != nil && source == "file" && asked.Reason != "it is published" {
 			t.Errorf("%s: asked %+v", c.args, asked)
 		}
 	}
@@ -148,6 +155,11 @@ rules:
 	s.run("c5", "bash", harness.AccessExecute, `{"command":"git push"}`)
 	if s.waits("c2") || s.waits("c5") {
 		t.Error("asked again")
+	}
+	for _, e := range s.log {
+		if p, ok := e.Payload.(*harness.PolicyDecision); ok && p.ToolCallID == "c5" && (p.Source != "approval" || p.Outcome != "allow") {
+			t.Errorf("an earlier answer decided %+v", p)
+		}
 	}
 	s.rules = append(s.rules, harness.Rule{ID: "rul_x", Directory: "/w", Tool: "read"})
 	from := len(s.log)

@@ -79,6 +79,7 @@ func TestAlwaysIsARuleOfTheDirectory(t *testing.T) {
 			user_message submit go
 			turn_start 1
 			tool_call c1
+			policy_decision
 			approval_required c1
 			approval_applied c1 allow cascade
 			tool_outcome c1 ok
@@ -127,6 +128,7 @@ func TestARuleWakesWhoSleepsOverItsQuestion(t *testing.T) {
 			user_message submit go
 			turn_start 1
 			tool_call c1
+			policy_decision
 			approval_required c1
 			approval_applied c1 allow cascade
 			turn_start 2

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -266,12 +267,10 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "the arguments were changed", Source: harness.ByCascade}, "")
 	}
 	v := policy.Decide(m.policy, m.about(), m.state.Grants, m.rules(), use)
-	if v.Outcome != policy.Ask || v.Source != policy.ByMode { // what the mode asks about, the question itself says
-		m.stage(now, &harness.PolicyDecision{
-			Subject: use.Tool, Outcome: string(v.Outcome), Reason: v.Reason, Source: "policy", PolicyPath: v.Rule,
-			PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
-		})
-	}
+	m.stage(now, &harness.PolicyDecision{
+		Subject: use.Tool, Outcome: string(v.Outcome), Reason: cmp.Or(v.Reason, "nothing allows it, so the mode asks"), Source: string(v.Source), PolicyPath: v.Rule,
+		PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
+	})
 	if v.Outcome != policy.Ask {
 		d := harness.Decision{Verdict: harness.Verdict(v.Outcome), Scope: harness.Once, Reason: v.Reason, Source: harness.ByPolicy, Digest: digest}
 		m.tell(question{in.from, use.Access}, d)
