@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,12 +135,14 @@ func TestAnApprovalWaitsOverThreeRestartsAndIsAppliedOnce(t *testing.T) {
 }
 
 // Many background sessions of several users on one server, which is killed
-// twice: all of them end, with one answer each, and its memory is bounded.
+// twice: all of them end, with one answer each, users take turns, and the memory
+// of each of its lives is bounded.
 func TestKill9OfManyBackgroundSessionsLosesNothing(t *testing.T) {
 	t.Parallel()
-	n, slots, wait := 24, 4, "10ms"
+	const users = 5
+	n, slots, wait := 25, 4, "10ms"
 	if os.Getenv("LONG") != "" {
-		n, slots, wait = 1000, 8, "50ms"
+		n, slots, wait = 1000, 8, "100ms"
 	}
 	data := t.TempDir()
 	src := "say looking\ncall read => one\ncheckpoint\nwait " + wait + "\nsay done"
@@ -148,9 +151,10 @@ func TestKill9OfManyBackgroundSessionsLosesNothing(t *testing.T) {
 	}
 	p := serve()
 	var ids []string
-	for i := range n {
-		ids = append(ids, p.starts(t, fmt.Sprintf(`{"prompt":"go","max_retries":3,"user_id":"user%d"}`, i%5)))
+	for i := range n { // one user after the other
+		ids = append(ids, p.starts(t, fmt.Sprintf(`{"prompt":"go","max_retries":3,"user_id":"user%d"}`, i*users/n)))
 	}
+	queued := time.Now()
 	ended := func() (done int) {
 		for next := ""; ; {
 			_, body := p.get("/sessions?limit=1000&status=completed&cursor="+next, http.Header{})
@@ -176,28 +180,70 @@ func TestKill9OfManyBackgroundSessionsLosesNothing(t *testing.T) {
 			time.Sleep(10 * time.Millisecond) // sleep: between two looks at a condition with a deadline
 		}
 	}
+	bounded := func() {
+		t.Helper()
+		if kb := p.memory(); kb > 0 {
+			t.Logf("%d sessions on %d places; the server's memory at its peak: %d KiB", n, slots, kb)
+			if kb > 400<<10 {
+				t.Errorf("the server took %d KiB", kb)
+			}
+		}
+	}
 	for life := range 2 {
 		until(n * (life + 1) / 3)
+		bounded()
 		p.kill()
 		p = serve()
 	}
 	until(n)
-	most := 0
 	for _, id := range ids {
 		if w := p.becomes(t, id, harness.StatusCompleted); w.Attempts > 3 {
 			t.Errorf("%s took %d attempts", id, w.Attempts)
 		}
-		most = max(most, p.told(t, id, "turn_end"))
-	}
-	if most != 1 {
-		t.Errorf("a turn ended %d times", most)
-	}
-	if kb := p.memory(); kb > 0 {
-		t.Logf("%d sessions on %d places, killed twice; the server's memory at its peak: %d KiB", n, slots, kb)
-		if kb > 400<<10 {
-			t.Errorf("the server took %d KiB", kb)
+		if ends := p.told(t, id, "turn_end"); ends != 1 {
+			t.Errorf("a turn of %s ended %d times", id, ends)
 		}
 	}
+	bounded()
+	p.fair(t, ids, users, 2*slots, queued)
+}
+
+// fair checks that of the users, each of whom has as many sessions in a row, no
+// one who still waits is further behind another than this, from a time on.
+func (p *process) fair(t *testing.T, ids []string, users, behind int, since time.Time) {
+	t.Helper()
+	type start struct {
+		at   time.Time
+		user int
+	}
+	var begun []start
+	for i, id := range ids {
+		_, body := p.get("/sessions/"+id+"/events?types=turn_start&limit=1", http.Header{})
+		var page struct{ Events []struct{ TS time.Time } }
+		if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Events) == 0 || page.Events[0].TS.IsZero() {
+			t.Fatalf("when did %s begin? %v %s", id, err, body)
+		}
+		begun = append(begun, start{page.Events[0].TS, i * users / len(ids)})
+	}
+	slices.SortFunc(begun, func(a, b start) int { return a.at.Compare(b.at) })
+	total, fresh, judged := make([]int, users), make([]int, users), 0
+	for i, s := range begun {
+		total[s.user]++
+		if s.at.Before(since) {
+			continue
+		}
+		fresh[s.user]++
+		most, least := 0, len(ids)
+		for u := range users {
+			if total[u] < len(ids)/users { // it still waits
+				most, least = max(most, fresh[u]), min(least, fresh[u])
+			}
+		}
+		if judged++; most-least > behind {
+			t.Fatalf("when %d had begun, one user had %d and another %d", i+1, most, least)
+		}
+	}
+	t.Logf("%d of %d began after all were queued, and users took turns", judged, len(begun))
 }
 
 // memory is the most that the server ever had, where the system tells.
