@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,10 +34,31 @@ type driven struct {
 	Approvals []struct{}
 }
 
-// drives does what people would until the session has ended, or its log has so
-// many events: it answers, pauses once and resumes. After a crash it finds out
-// what is left to do.
-func (p *process) drives(t *testing.T, id string, stop int) (d driven) {
+// moment is when a server is killed.
+type moment struct {
+	name string
+	come func(driven) bool
+}
+
+// moments are one of each kind of wait that a run can be killed in, as seen in
+// its status: of a retry, an approval and a pause.
+var moments = []moment{
+	{"waiting to try again", func(d driven) bool { return d.Status == "recovering" || d.Status == "queued" && d.Attempts == 1 && d.Seq > 5 }},
+	{"awaiting approval", func(d driven) bool { return d.Request != "" }},
+	{"paused", func(d driven) bool { return d.Status == "paused" }},
+}
+
+// atEvent is the moment when a log has so many events.
+func atEvent(n int) moment {
+	return moment{fmt.Sprint("event ", n), func(d driven) bool { return d.Seq >= n }}
+}
+
+var never = moment{"never", func(driven) bool { return false }}
+
+// drives does what people would until the session has ended, or a moment has
+// come: it answers, pauses once and resumes. After a crash it finds out what is
+// left to do. It reports whether the moment came.
+func (p *process) drives(t *testing.T, id string, stop moment) (d driven, came bool) {
 	t.Helper()
 	ask := func(path, body, key string) {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", p.http+path, strings.NewReader(body))
@@ -60,8 +82,10 @@ func (p *process) drives(t *testing.T, id string, stop int) (d driven) {
 			t.Fatalf("%d %s", code, body)
 		}
 		switch {
-		case stop > 0 && d.Seq >= stop, d.Status == "completed", d.Status == "failed", d.Status == "cancelled":
-			return d
+		case stop.come(d):
+			return d, true
+		case d.Status == "completed", d.Status == "failed", d.Status == "cancelled":
+			return d, false
 		case d.Request != "":
 			ask("/approvals/"+d.Request, `{"decision":"allow"}`, d.Request)
 		case d.Status == "paused":
@@ -76,26 +100,34 @@ func (p *process) drives(t *testing.T, id string, stop int) (d driven) {
 	}
 }
 
-// A real server, killed when the log of a background run with a retry, an
-// approval, a pause and a branch has so many events: afterwards run and branch
-// come to the same end as without a crash.
+// A real server, killed while a background run waits to try again, for an
+// approval and in a pause, and while a branch waits for an approval: each kind in
+// every run. With LONG=1 also at every event, and in every second branch.
+// Afterwards run and branch come to the same end as without a crash.
 func TestKill9AtEventsOfABackgroundRun(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := played(t, data, workScript)
-	stops := []int{13, 26}
+	stops := moments
 	if os.Getenv("LONG") != "" {
-		stops = nil
-		for at := 1; at <= 42; at++ {
-			stops = append(stops, at)
+		whole, _ := p.drives(t, p.starts(t, `{"prompt":"go","max_retries":3}`), never)
+		for at := 1; at < whole.Seq; at++ {
+			stops = append(slices.Clip(stops), atEvent(at))
 		}
+		t.Logf("killed at each of %d events", whole.Seq-1)
 	}
-	for _, at := range stops {
-		id := p.starts(t, `{"prompt":"go","max_retries":3}`)
-		p.drives(t, id, at)
+	killed := func(id string, at moment) {
+		t.Helper()
+		if d, came := p.drives(t, id, at); !came && len(stops) == len(moments) {
+			t.Errorf("%s: it was never so, and is %+v", at.name, d)
+		}
 		p.kill()
 		p = played(t, data, workScript)
-		p.ends(t, id, at)
+	}
+	for i, at := range stops {
+		id := p.starts(t, `{"prompt":"go","max_retries":3}`)
+		killed(id, at)
+		p.ends(t, id, at.name)
 		var branch struct {
 			ID string `json:"session_id"`
 		}
@@ -103,29 +135,27 @@ func TestKill9AtEventsOfABackgroundRun(t *testing.T) {
 		if err := json.Unmarshal(p.post(t, "/sessions/"+id+"/resume", []byte(body)), &branch); err != nil {
 			t.Fatal(err)
 		}
-		if at%2 == 1 {
-			p.drives(t, branch.ID, at)
-			p.kill()
-			p = played(t, data, workScript)
+		if i%2 == 1 {
+			killed(branch.ID, at)
 		}
-		p.ends(t, branch.ID, at)
+		p.ends(t, branch.ID, at.name)
 	}
 }
 
 // ends drives a session to its end and checks what it came to.
-func (p *process) ends(t *testing.T, id string, at int) {
+func (p *process) ends(t *testing.T, id, at string) {
 	t.Helper()
-	d := p.drives(t, id, 0)
+	d, _ := p.drives(t, id, never)
 	code, body := p.get("/sessions/"+id+"/state?messages=1", http.Header{})
 	var st struct{ Messages []struct{ Content string } }
 	if err := json.Unmarshal([]byte(body), &st); code != 200 || err != nil || len(st.Messages) != 1 {
 		t.Fatalf("%d %s", code, body)
 	}
 	if d.Status != "completed" || st.Messages[0].Content != "done" || d.Turn != nil || len(d.Approvals) > 0 || d.Attempts > 3 {
-		t.Errorf("killed at %d: %+v, last words %q", at, d, st.Messages[0].Content)
+		t.Errorf("killed at %s: %+v, last words %q", at, d, st.Messages[0].Content)
 	}
 	asked, applied, calls, outcomes := p.told(t, id, "approval_required"), p.told(t, id, "approval_applied"), p.told(t, id, "tool_call"), p.told(t, id, "tool_outcome")
 	if asked != applied || calls != outcomes {
-		t.Errorf("killed at %d: %d of %d questions decided, %d of %d calls with an outcome", at, applied, asked, outcomes, calls)
+		t.Errorf("killed at %s: %d of %d questions decided, %d of %d calls with an outcome", at, applied, asked, outcomes, calls)
 	}
 }
