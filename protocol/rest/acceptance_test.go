@@ -265,7 +265,7 @@ func TestChatAndBackgroundSessionsCanBranchFromAnEventIDOrResumeCursor(t *testin
 	}
 }
 
-func TestNativeBackgroundAgenticRunsEmitSessionStateSessionCheckpointAndStepProgress(t *testing.T) {
+func TestTheStreamOfABackgroundRunHasItsStepsAndEndsWithIt(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `step 1/1 "Inspect files" running
 emit session_checkpoint {"session_id":"bg_123","sequence":4,"checkpoint_type":"step","status":"completed","summary_text":"step-1 completed: Inspect files","resume_cursor":null}
