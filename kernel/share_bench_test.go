@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -23,11 +24,39 @@ const rulesOfAFile = `rules:
   - {deny: fetch, hosts: ["*.internal"]}
 `
 
-// BenchmarkHealthAndPolicyBesideAnAppend is what health and policy cost beside
-// the append of one event that is synced, of one session that shares its flush
-// with nobody: medians of the same run, in rounds. Each call has four events at
-// least, and one decision.
+// shares are what health and policy cost beside an append: percent of it.
+type shares struct {
+	appended                    time.Duration
+	health, command, line, both float64 // of an event; of a decision about a command, and a line of three; of an event with its share of a decision
+}
+
 func BenchmarkHealthAndPolicyBesideAnAppend(b *testing.B) {
+	s := besideAnAppend(b, b.Loop)
+	b.ReportMetric(float64(s.appended)/1e3, "append-µs")
+	b.ReportMetric(s.health, "health-%")
+	b.ReportMetric(s.command, "command-%")
+	b.ReportMetric(s.line, "line-%")
+	b.ReportMetric(s.both, "both-per-event-%")
+}
+
+// Health and policy cost at most a twentieth of an append, per event.
+func TestHealthAndPolicyCostAtMostATwentiethOfAnAppend(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("LONG=1 measures it: medians of the same run")
+	}
+	rounds := 0
+	s := besideAnAppend(t, func() bool { rounds++; return rounds <= 500 })
+	t.Logf("an append takes %v: health %.2f %%, with policy %.2f %% of it", s.appended, s.health, s.both)
+	if s.health > 5 || s.both > 5 {
+		t.Errorf("health takes %.2f %% of an append, with policy %.2f %%, want 5 at most", s.health, s.both)
+	}
+}
+
+// besideAnAppend measures beside the append of one event that is synced, of one
+// session that shares its flush with nobody: medians of the same run, in rounds.
+// Each call has four events at least, and one decision.
+func besideAnAppend(b testing.TB, more func() bool) shares {
+	b.Helper()
 	st, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "log.db"), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -59,7 +88,7 @@ func BenchmarkHealthAndPolicyBesideAnAppend(b *testing.B) {
 		took[what] = append(took[what], time.Since(began))
 	}
 	seq := harness.Seq(0)
-	for b.Loop() {
+	for more() {
 		call := harness.CallID(fmt.Sprint("c", seq))
 		for _, p := range []harness.Payload{
 			&harness.ToolCall{Name: "bash", Arguments: three.Input, ToolCallID: call},
@@ -94,9 +123,9 @@ func BenchmarkHealthAndPolicyBesideAnAppend(b *testing.B) {
 		return float64(took[what][len(took[what])/2])
 	}
 	appended := median("append")
-	b.ReportMetric(appended/1e3, "append-µs")
-	b.ReportMetric(100*median("health")/appended, "health-%")
-	b.ReportMetric(100*median("command")/often/appended, "command-%")
-	b.ReportMetric(100*median("line")/often/appended, "line-%")
-	b.ReportMetric(100*(median("line")/often/4+median("health"))/appended, "both-per-event-%")
+	percent := func(part float64) float64 { return 100 * part / appended }
+	return shares{
+		time.Duration(appended), percent(median("health")), percent(median("command") / often), percent(median("line") / often),
+		percent(median("line")/often/4 + median("health")),
+	}
 }
