@@ -118,7 +118,7 @@ else
 		p.until("the answer", func(v *known) bool { return !v.busy && strings.Contains(v.text, "Back.") })
 		p.told("echo one")
 	}},
-	{"resume after kill -9 of the server", "rest", "sse", resumed, func(p *bridgePlay) {
+	{"resume after kill -9 of the server", "rest", "ws", resumed, func(p *bridgePlay) {
 		p.say("go")
 		p.allow()
 		p.until("half of the answer", func(v *known) bool { return strings.Contains(v.text, "Half") })

@@ -31,7 +31,7 @@ var codexScenes = []bridgeScene{
 			p.Errorf("it used %v tokens", v.used)
 		}
 	}},
-	{"usage", "rest", "sse", "say Hello there.\nusage in=10 out=7", func(p *bridgePlay) {
+	{"usage", "rpc", "sse", "say Hello there.\nusage in=10 out=7", func(p *bridgePlay) {
 		p.say("hello")
 		if v := p.said("Hello there."); v.used != 7 {
 			p.Errorf("it used %v tokens", v.used)

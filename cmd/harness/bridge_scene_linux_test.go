@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -54,6 +55,9 @@ func (a agentUnderTest) playAll(t *testing.T, scenes []bridgeScene, always ...st
 		t.Run(s.name+" by "+s.drive+" seen by "+s.see, func(t *testing.T) {
 			if os.Getenv("LONG")+os.Getenv("CI") == "" && !slices.Contains(always, s.name) {
 				t.Skip("CI and LONG=1 play it with the real program")
+			}
+			if http := map[string]string{"rest": "http", "sse": "http"}; cmp.Or(http[s.drive], s.drive) == cmp.Or(http[s.see], s.see) {
+				t.Fatal("it is driven and seen over the same protocol")
 			}
 			t.Parallel()
 			p := &bridgePlay{T: t, bridgeScene: &s, agent: a, dir: t.TempDir(), data: t.TempDir()}
