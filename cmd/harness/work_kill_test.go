@@ -43,7 +43,9 @@ type moment struct {
 // moments are one of each kind of wait that a run can be killed in, as seen in
 // its status: of a retry, an approval and a pause.
 var moments = []moment{
-	{"waiting to try again", func(d driven) bool { return d.Status == "recovering" || d.Status == "queued" && d.Attempts == 1 && d.Seq > 5 }},
+	{"waiting to try again", func(d driven) bool {
+		return d.Status == "recovering" || d.Status == "queued" && d.Attempts == 1 && d.Seq > 5
+	}},
 	{"awaiting approval", func(d driven) bool { return d.Request != "" }},
 	{"paused", func(d driven) bool { return d.Status == "paused" }},
 }

@@ -24,5 +24,5 @@ func TestAProgramThatMisbehavesEndsTheTurnNotTheSession(t *testing.T) {
 // which try to stay, and has us start others.
 func TestNothingIsLeftHoweverItEnds(t *testing.T) {
 	t.Parallel()
-	bridgetest.Harass(faulty(t, "busy", program.Options{}), 300)
+	bridgetest.Harass(faulty(t, "busy", program.Options{}), 300, 4)
 }

@@ -30,7 +30,8 @@ var bridge = bridgetest.Bridge{
 	Dialect: bridgetest.JSONRPC(scrub),
 	Scenes:  scenes,
 	Kinds:   everyKind,
-	Always:  []string{"text", "patch", "restart"}, // some others are played over the protocols, all with what was recorded
+	Always:  []string{"text", "patch", "restart"}, // others are played over the protocols, all with what was recorded
+	InCI:    []string{"session", "compact", "max_turns"},
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it

@@ -38,6 +38,7 @@ type Bridge struct {
 	// that the engine claims to tell of. Nil if they do.
 	Kinds  func(t *testing.T, b *Bridge)
 	Always []string // the scenes that the real program plays in every run; none is all
+	InCI   []string // those that it also plays where CI is set: what nobody plays over the protocols
 
 	told  *enginetest.Ledger // nil: each stage has its own
 	rules *policy.Policy     // of the scene that is played
@@ -149,13 +150,14 @@ func (b *Bridge) PlayRecorded(t *testing.T) {
 	}
 }
 
-// PlayReal plays scenes with the program and a model that follows a script: all
-// of them with LONG=1. UPDATE=1 writes down what they say.
+// PlayReal plays scenes with the program and a model that follows a script: some
+// in every run, more in CI, all with LONG=1. UPDATE=1 writes down what they say.
 func (b *Bridge) PlayReal(t *testing.T) {
 	update := os.Getenv("UPDATE") != ""
 	for _, c := range b.Scenes {
 		t.Run(c.Name, func(t *testing.T) {
-			if len(b.Always) > 0 && !update && os.Getenv("LONG") == "" && !slices.Contains(b.Always, c.Name) {
+			wanted := len(b.Always) == 0 || slices.Contains(b.Always, c.Name) || os.Getenv("CI") != "" && slices.Contains(b.InCI, c.Name)
+			if !wanted && !update && os.Getenv("LONG") == "" {
 				t.Skip("LONG=1 plays it with the real program")
 			}
 			t.Parallel()

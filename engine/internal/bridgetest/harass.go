@@ -12,11 +12,10 @@ import (
 
 // Harass lets the session's program work, and at a random time of each round,
 // within so many milliseconds, kills it, or one of its commands, or cancels the
-// turn. When the engine is closed, no process is left. It does so a few times;
-// LONG=1 does it 200 times.
-func Harass(s *Stage, within int) {
+// turn. When the engine is closed, no process is left. It does so in these
+// rounds; LONG=1 does it 200 times.
+func Harass(s *Stage, within, rounds int) {
 	s.Helper()
-	rounds := 4
 	if os.Getenv("LONG") != "" {
 		rounds = 200
 	}

@@ -23,9 +23,17 @@ func (b *Bridge) Alone(t *testing.T, more map[string]func(*testing.T)) {
 	t.Run("Scenes", b.PlayReal)
 	t.Run("RunsInNamespaces", b.runsInNamespaces)
 	t.Run("WhatACommandLeftEndsWithTheTurn", b.leavesNothing)
-	t.Run("NothingIsLeftHoweverItEnds", b.harassed)
+	t.Run("NothingIsLeftHoweverItEnds", func(t *testing.T) { b.harassed(t, 4) })
 	for name, run := range more {
 		t.Run(name, run)
+	}
+}
+
+// Orphans runs the real program for so many rounds of [Harass], and nothing else.
+func (b *Bridge) Orphans(t *testing.T, rounds int) {
+	agenttest.Installed(t, b.Package)
+	if agenttest.Alone(t) {
+		b.harassed(t, rounds)
 	}
 }
 
@@ -80,11 +88,11 @@ func (b *Bridge) leavesNothing(t *testing.T) {
 }
 
 // harassed is about commands whose processes try to stay.
-func (b *Bridge) harassed(t *testing.T) {
+func (b *Bridge) harassed(t *testing.T, rounds int) {
 	t.Parallel()
 	within := b.Start
 	if within == 0 {
 		within = 1500
 	}
-	Harass(b.Real(t, program.Options{}, b.working(`sh -c 'trap "" TERM INT HUP; while :; do sleep 0.1; done' & setsid sleep 300 & sleep 30; echo over`)), within)
+	Harass(b.Real(t, program.Options{}, b.working(`sh -c 'trap "" TERM INT HUP; while :; do sleep 0.1; done' & setsid sleep 300 & sleep 30; echo over`)), within, rounds)
 }
