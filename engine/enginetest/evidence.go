@@ -12,8 +12,9 @@ import (
 )
 
 // evidence is the file of an engine's package that says in which test each kind
-// is told of, and each command and setting has an effect. The table of
-// docs/engines.md is made from it.
+// was told of, each command came to something, and each setting held in a turn
+// that ended well and refused nothing; what a setting does there, the test itself
+// looks at. The table of docs/engines.md is made from it.
 const evidence = "testdata/fidelity.txt"
 
 // owed are the kinds that an engine of these abilities has to show: those that
