@@ -38,9 +38,7 @@ func (s *Scheduler) Add(c Schedule) (Schedule, error) {
 
 // List is every schedule, in the order of their making.
 func (s *Scheduler) List() (all []Schedule) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.all {
+	for _, c := range s.known() {
 		all = append(all, *c)
 	}
 	return all
@@ -48,13 +46,12 @@ func (s *Scheduler) List() (all []Schedule) {
 
 // Get is one schedule.
 func (s *Scheduler) Get(id string) (Schedule, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := index(s.all, id)
+	all := s.known()
+	i := index(all, id)
 	if i < 0 {
 		return Schedule{}, absent(id)
 	}
-	return *s.all[i], nil
+	return *all[i], nil
 }
 
 // Remove forgets a schedule. Sessions that it has made go on.

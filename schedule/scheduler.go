@@ -51,7 +51,9 @@ type Scheduler struct {
 	wg   sync.WaitGroup
 	end  context.CancelFunc
 
-	mu  sync.Mutex // guards all, and is held while they are kept
+	keeping chan struct{} // size 1: whoever has put something in may keep another list
+
+	mu  sync.Mutex // guards all, which is replaced and never changed
 	all []*Schedule
 
 	waiting sync.Mutex                 // guards busy; commits do not wait for mu
@@ -62,7 +64,7 @@ type Scheduler struct {
 // Nothing is begun before [Scheduler.Start]. Give [Scheduler.Committed] every
 // commit.
 func Open(k sessions, dir string, opts *Options) (*Scheduler, error) {
-	s := &Scheduler{k: k, bell: make(chan struct{}, 1), log: slog.New(slog.DiscardHandler), busy: map[harness.SessionID]bool{}}
+	s := &Scheduler{k: k, bell: make(chan struct{}, 1), keeping: make(chan struct{}, 1), log: slog.New(slog.DiscardHandler), busy: map[harness.SessionID]bool{}}
 	if opts != nil && opts.Log != nil {
 		s.log = opts.Log
 	}
@@ -166,9 +168,7 @@ func (s *Scheduler) tend(ctx context.Context, now time.Time) time.Duration {
 }
 
 func (s *Scheduler) ids() (all []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.all {
+	for _, c := range s.known() {
 		all = append(all, c.ID)
 	}
 	return all
@@ -327,26 +327,39 @@ func (s *Scheduler) note(id string, change func(c *Schedule)) error {
 	})
 }
 
-// change keeps another list; nil is the same one. It is rare, so the lock is held.
+// change keeps another list; nil is the same one. One at a time does, and nobody
+// who only looks waits for it.
 func (s *Scheduler) change(f func(all []*Schedule) ([]*Schedule, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next, err := s.kept.change(s.all, f)
+	s.keeping <- struct{}{}
+	defer func() { <-s.keeping }()
+	next, err := s.kept.change(s.known(), f)
 	if err == nil && next != nil {
-		s.all = next
+		s.know(next)
 	}
 	return err
 }
 
 // refresh reads what other servers have changed.
 func (s *Scheduler) refresh() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all, err := s.kept.load(s.all)
+	s.keeping <- struct{}{}
+	defer func() { <-s.keeping }()
+	all, err := s.kept.load(s.known())
 	if err != nil {
 		s.log.Warn("schedules not read again; the old ones are followed", "err", err)
 		return
 	}
+	s.know(all)
+}
+
+func (s *Scheduler) known() []*Schedule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+func (s *Scheduler) know(all []*Schedule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.all = all
 }
 

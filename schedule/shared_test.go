@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -81,4 +82,47 @@ func TestServersShareSchedules(t *testing.T) {
 			t.Errorf("%d sessions after its end", n)
 		}
 	})
+}
+
+// slowDepot takes a delivery when it is let.
+type slowDepot struct {
+	*memory.Depot
+	came, let chan struct{}
+}
+
+func (d slowDepot) Deliver(ctx context.Context, v harness.Delivery) (uint64, error) {
+	d.came <- struct{}{}
+	<-d.let
+	return d.Depot.Deliver(ctx, v)
+}
+
+// Whoever only looks at schedules does not wait for a store that takes its time
+// with a change.
+func TestASlowStoreHoldsNobodyUpWhoOnlyLooks(t *testing.T) {
+	t.Parallel()
+	d := slowDepot{memory.NewDepot(), make(chan struct{}), make(chan struct{})}
+	s, err := schedule.Open(nil, t.TempDir(), &schedule.Options{Shared: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	added := make(chan error)
+	go func() {
+		_, err := s.Add(schedule.Schedule{ID: "sch_1", When: "0 * * * *", Prompt: "x", Role: harness.Operator, User: "bob"})
+		added <- err
+	}()
+	<-d.came
+	if all := s.List(); len(all) != 0 {
+		t.Errorf("not kept yet, and listed: %+v", all)
+	}
+	if _, err := s.Get("sch_1"); !errors.Is(err, harness.ErrNotFound) {
+		t.Errorf("not kept yet, and there: %v", err)
+	}
+	close(d.let)
+	if err := <-added; err != nil {
+		t.Fatal(err)
+	}
+	if all := s.List(); len(all) != 1 {
+		t.Errorf("listed are %+v", all)
+	}
 }
