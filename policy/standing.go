@@ -195,8 +195,8 @@ func answered(p *Policy, c Context, list []allowance, tool string, input json.Ra
 		return Verdict{}, false
 	}
 	need := append(r.asked, r.left...)
-	for i := range call.parts() {
-		if len(r.asked)+len(r.left) == 0 { // the file has come to allow it
+	if len(need) == 0 { // the file has come to allow it
+		for i := range call.parts() {
 			need = append(need, i)
 		}
 	}
