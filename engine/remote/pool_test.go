@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"harness"
 	"harness/engine/enginetest"
@@ -144,6 +145,7 @@ func wait(t testing.TB, cond func() bool) {
 		if ctx.Err() != nil {
 			t.Fatal("waited in vain")
 		}
+		time.Sleep(time.Millisecond) // sleep: between two looks at a condition with a deadline
 	}
 }
 

@@ -32,6 +32,9 @@ func (b *Bridge) Alone(t *testing.T, more map[string]func(*testing.T)) {
 // Orphans runs the real program for so many rounds of [Harass], and nothing else.
 func (b *Bridge) Orphans(t *testing.T, rounds int) {
 	agenttest.Installed(t, b.Package)
+	if testing.Short() {
+		t.Skip("the real program takes its time")
+	}
 	if agenttest.Alone(t) {
 		b.harassed(t, rounds)
 	}
