@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/paper"
 )
 
 // sessions is what notices are found in.
@@ -44,10 +45,7 @@ type Options struct {
 }
 
 // Shared is what servers on one store share.
-type Shared interface {
-	harness.Depot
-	harness.Bells
-}
+type Shared = paper.Shared
 
 // What comes of an attempt.
 const (

@@ -3,18 +3,12 @@ package notify
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"time"
 
 	"harness"
 	"harness/internal/paper"
 )
-
-// sharedFor bounds how long anybody waits for what servers share.
-const sharedFor = 10 * time.Second
 
 // hookShare is where servers share the hooks that callers have made.
 type hookShare struct {
@@ -38,10 +32,7 @@ func shareHooks(s Shared, own shelf, mine []Hook) (*hookShare, error) {
 		return all, nil
 	})
 	if err == nil {
-		err = own.root.Rename(madeFile, madeFile+".shared")
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		err = paper.HandedOver(own.root, madeFile)
 	}
 	return k, err
 }
@@ -73,7 +64,7 @@ func decode(text []byte) (all []Hook, err error) {
 }
 
 func (k *hookShare) load() ([]Hook, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
+	ctx, cancel := context.WithTimeout(context.Background(), paper.Patience)
 	defer cancel()
 	text, _, err := k.paper.Read(ctx, 0)
 	if err != nil {
@@ -83,7 +74,7 @@ func (k *hookShare) load() ([]Hook, error) {
 }
 
 func (k *hookShare) change(f func(all []Hook) ([]Hook, error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
+	ctx, cancel := context.WithTimeout(context.Background(), paper.Patience)
 	defer cancel()
 	_, err := k.paper.Change(ctx, func(text []byte) ([]byte, error) {
 		all, err := decode(text)
@@ -114,7 +105,7 @@ func (n *Notifier) follow(ctx context.Context) {
 				return
 			}
 		}
-		look, cancel := context.WithTimeout(ctx, sharedFor)
+		look, cancel := context.WithTimeout(ctx, paper.Patience)
 		text, version, err := n.share.paper.Read(look, seen)
 		cancel()
 		if err == nil && text == nil {

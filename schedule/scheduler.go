@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/paper"
 )
 
 // sessions is what sessions are made with. It may ask on whose behalf.
@@ -30,10 +31,7 @@ type Options struct {
 }
 
 // Shared is what servers on one store share.
-type Shared interface {
-	harness.Depot
-	harness.Bells
-}
+type Shared = paper.Shared
 
 // lookEvery is how long the clock is trusted: it may be set.
 const lookEvery = time.Minute

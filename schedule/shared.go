@@ -3,18 +3,12 @@ package schedule
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"time"
 
 	"harness"
 	"harness/internal/paper"
 )
-
-// sharedFor bounds how long anybody waits for what servers share.
-const sharedFor = 10 * time.Second
 
 // shared keeps schedules for several servers.
 type shared struct {
@@ -41,16 +35,13 @@ func share(own file, s Shared) (*shared, error) {
 		return all, nil
 	})
 	if err == nil {
-		err = own.root.Rename(own.name, own.name+".shared")
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		err = paper.HandedOver(own.root, own.name)
 	}
 	return k, err
 }
 
 func (k *shared) load(known []*Schedule) ([]*Schedule, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
+	ctx, cancel := context.WithTimeout(context.Background(), paper.Patience)
 	defer cancel()
 	at := k.version
 	if known == nil {
@@ -81,7 +72,7 @@ func decode(text []byte) (all []*Schedule, err error) {
 }
 
 func (k *shared) change(_ []*Schedule, f func(all []*Schedule) ([]*Schedule, error)) (next []*Schedule, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
+	ctx, cancel := context.WithTimeout(context.Background(), paper.Patience)
 	defer cancel()
 	version, err := k.paper.Change(ctx, func(text []byte) ([]byte, error) {
 		all, err := decode(text)
