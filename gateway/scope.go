@@ -20,6 +20,7 @@ const (
 	verbManage  verb = "manage"  // settings, files as they were, removing, importing
 	verbInspect verb = "inspect" // the server as a whole
 	verbAny     verb = ""        // with whichever of them
+	verbNone    verb = "-"       // with none: what it makes could do more than the scope
 )
 
 // ScopeVerbs lists the verbs of scopes, for help and tables.
@@ -91,7 +92,7 @@ func leaves(s harness.CallerScope, a Action) bool {
 	if s == "" {
 		return true
 	}
-	if (a == Import || a == Inspect || a == Notify) && placed(s) {
+	if (a == Import || a == Inspect || a == Notify || a == Grant) && placed(s) {
 		return false
 	}
 	named, found := false, false

@@ -30,6 +30,7 @@ const (
 	ForOther // do any of this for another user
 	Import   // take in a session with whatever owner it says
 	Inspect  // see how the whole server is: metrics, audit
+	Grant    // see, make and end tokens: for nobody that has a scope
 )
 
 // Actions lists every action, for tables that must cover them.
@@ -94,6 +95,7 @@ var table = [...]struct {
 	ForOther:  {"for_other", no, no, no, yes, no, verbAny},
 	Import:    {"import", no, no, no, yes, yes, verbManage},
 	Inspect:   {"inspect", no, no, no, yes, no, verbInspect},
+	Grant:     {"grant", no, no, no, yes, yes, verbNone},
 }
 
 // actionsOf is what a command needs. A mode that asks less than the normal one

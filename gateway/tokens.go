@@ -202,6 +202,9 @@ func (t *Tokens) Follow(ctx context.Context) {
 	}
 }
 
+// Reload reads the tokens now: for whoever has just changed them here.
+func (t *Tokens) Reload(ctx context.Context) error { return t.load(ctx, t.stamps()) }
+
 // refresh looks at the files again, if it is time and they have changed. Files
 // that cannot be read any more are an alarm, and what was known stays valid.
 func (t *Tokens) refresh() {

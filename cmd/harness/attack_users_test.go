@@ -328,6 +328,7 @@ func TestEveryRoleHasItsVerbsAndNoMore(t *testing.T) {
 		gateway.Revoke:    {method: "DELETE", path: "/rules/rul_1"},
 		gateway.Notify:    {method: "POST", path: "/webhooks", body: `{"name":"{id}","url":"https://example.com"}`},
 		gateway.Schedule:  {method: "POST", path: "/schedules", body: `{"when":"@yearly","prompt":"go"}`},
+		gateway.Grant:     {method: "POST", path: "/tokens", body: `{"name":"{id}","role":"admin"}`},
 		gateway.ForOther:  {method: "GET", path: "/sessions/" + theirs},
 		gateway.Import:    {method: "POST", path: "/sessions/import", body: "{}", header: http.Header{"Content-Type": {"application/jsonl"}}},
 	}

@@ -126,7 +126,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 	if err := s.openOutbound(gate, store, dir); err != nil {
 		return err
 	}
-	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Webhooks: servedHooks{gate, s.notifier, s.secrets}, Schedules: servedSchedules{gate, s.scheduler, s.secrets}, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Transcripts: transcriptsOf(s.secrets), Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
+	s.api, err = rest.New(gate, &rest.Options{Log: s.log, Webhooks: servedHooks{gate, s.notifier, s.secrets}, Tokens: servedTokens{gate, &ring{data: dir, depot: depotOf(store)}, tokens, s.secrets}, Schedules: servedSchedules{gate, s.scheduler, s.secrets}, Version: release, Engines: s.engines, Engine: s.engine, Shelf: s.shelf, TryPolicy: s.calls.try(gate, s.directory), Processes: s.processes, Transcripts: transcriptsOf(s.secrets), Import: func(ctx context.Context, events []harness.Event) (archive.Imported, error) {
 		if err := gate.Allow(ctx, gateway.Import, ""); err != nil {
 			return archive.Imported{}, err
 		}

@@ -153,6 +153,55 @@ func TestWebhooksAreListedAddedTriedAndRemoved(t *testing.T) {
 	p.gone(`[data-hook="ops"]`)
 }
 
+// A token is shown to who makes it, once, is good at once, and ends when
+// somebody says so twice.
+func TestTokensAreListedMadeAndEnded(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	h := newHouse(t)
+	script := axe(t)
+	p := h.visit(t, "/settings/tokens")
+	p.read("no tokens but the owner's")
+	p.press("Make a token")
+	p.write(`input[name="name"]`, "ci")
+	p.write(`input[name="user"]`, "ada")
+	p.write(`input[name="scope"]`, "read")
+	p.shot("token-add")
+	p.accessible(script, "a new token")
+	p.press("Make it")
+	p.see(`[data-testid="token"] code`)
+	token := p.text(`[data-testid="token"] code`)
+	p.shot("token-made")
+	p.accessible(script, "a token")
+	comes := func() int {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", h.url+"/sessions", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := comes(); got != 200 {
+		t.Errorf("with the token: %d", got)
+	}
+	p.goTo("/settings/tokens")
+	p.see(`[data-token="ci"]`)
+	if eval[bool](p, `document.body.innerText.includes(`+quote(token)+`)`) {
+		t.Error("the token is shown again")
+	}
+	p.press("End")
+	p.press("End it")
+	p.gone(`[data-token="ci"]`)
+	if got := comes(); got != 401 {
+		t.Errorf("with the token that was ended: %d", got)
+	}
+}
+
 // What goes stands beside what comes.
 func TestChangesStandSideBySide(t *testing.T) {
 	inFull(t)

@@ -16,8 +16,9 @@ import (
 func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
 	clock := newClock(t)
-	s := serveOn(t, memory.New(), "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n", &rest.Options{TryPolicy: tried(nil), Schedules: clock, Webhooks: mailbox{}})
+	s := serveOn(t, memory.New(), "when ask\nask bash {\"command\":\"ls\"} => ok\nend\nwhen hang\nhang\nend\nwhen steer\nsteer\nend\nsay hello\n", &rest.Options{TryPolicy: tried(nil), Schedules: clock, Webhooks: mailbox{}, Tokens: keys{}})
 	s.outbound(clock)
+	s.tokens()
 	id := s.chat()
 	on := "/sessions/" + id
 	chat := "/chat/sessions/" + id

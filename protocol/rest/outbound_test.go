@@ -83,13 +83,15 @@ func newClock(t testing.TB) clockwork {
 func TestWithoutSchedulesAndWebhooks(t *testing.T) {
 	t.Parallel()
 	bare := serve(t, "say hi")
-	for _, path := range []string{"/schedules", "/webhooks"} {
+	for _, path := range []string{"/schedules", "/webhooks", "/tokens"} {
 		bare.refused(501, "unsupported", "", "GET", path, "")
 		bare.refused(501, "unsupported", "", "DELETE", path+"/x", "")
 	}
 	bare.refused(501, "unsupported", "", "POST", "/schedules", `{"when":"@daily","prompt":"x"}`)
 	bare.refused(501, "unsupported", "", "POST", "/schedules/x/run", "")
 	bare.refused(501, "unsupported", "", "POST", "/webhooks/x/test", "")
+	bare.refused(501, "unsupported", "", "DELETE", "/tokens/x", "")
+	bare.refused(501, "unsupported", "", "POST", "/tokens", `{"name":"x","role":"admin"}`)
 	bare.refused(501, "unsupported", "", "POST", "/webhooks", `{"name":"x","url":"https://example.com"}`)
 }
 

@@ -72,6 +72,11 @@ var routes = []route{
 		{http.StatusNoContent, "", nil, "it is told nothing any more"},
 	}, (*Server).removeWebhook, harness.ErrNotFound, harness.ErrUnsupported),
 	act("POST", "/webhooks/{name}/test", "tryWebhook", "Tell a URL or a command that this is a test, now, and say what came of it.", http.StatusOK, (*Server).tryWebhook, harness.ErrNotFound, harness.ErrUnsupported),
+	get("/tokens", "listTokens", "The server's named tokens; what they are themselves is not kept.", (*Server).listTokens, harness.ErrUnsupported),
+	act("POST", "/tokens", "addToken", "Make a token. The answer has it, once.", http.StatusCreated, (*Server).addToken, harness.ErrExists, harness.ErrUnsupported),
+	raw("DELETE", "/tokens/{name}", "removeToken", "End a token. What it has open is closed.", []answer{
+		{http.StatusNoContent, "", nil, "it is nobody's any more"},
+	}, (*Server).removeToken, harness.ErrNotFound, harness.ErrUnsupported),
 	raw("GET", "/artifacts/{artifact_id}", "getArtifact", "The content of an artifact, for whoever may see its session.", []answer{
 		{http.StatusOK, mediaBytes, nil, "its bytes"},
 	}, (*Server).artifact, harness.ErrNotFound),

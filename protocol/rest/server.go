@@ -36,6 +36,9 @@ type Options struct {
 	// Webhooks are who is told what happens; without them that is unsupported.
 	Webhooks Webhooks
 
+	// Tokens are the server's; without them that is unsupported.
+	Tokens Tokens
+
 	// Schedules are what happens by the clock; without them that is unsupported.
 	Schedules Schedules
 

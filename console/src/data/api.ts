@@ -89,6 +89,21 @@ export const hookKinds = ["needs_approval", "completed", "failed", "expired", "c
 export type HookKind = (typeof hookKinds)[number];
 export const usualKinds: readonly HookKind[] = ["needs_approval", "completed", "failed", "expired"];
 
+export interface NewToken {
+  readonly name: string;
+  readonly role: "viewer" | "operator" | "approver" | "admin";
+  readonly user_id?: string;
+  readonly scope?: string;
+  readonly expires_at?: string;
+}
+
+export interface Token extends Omit<NewToken, "scope"> {
+  readonly scope?: readonly string[];
+  readonly created_at: string;
+  /** Only when it is made. */
+  readonly token?: string;
+}
+
 export interface Hook {
   readonly name: string;
   readonly url?: string;
@@ -138,6 +153,9 @@ export const api = {
   addHook: (h: { readonly name: string; readonly url: string; readonly on: string; readonly kind?: string }) => ask<Hook>("POST", "/webhooks", {}, h),
   removeHook: (name: string) => ask<undefined>("DELETE", `/webhooks/${encodeURIComponent(name)}`),
   tryHook: (name: string) => ask<{ readonly delivered: boolean; readonly problem?: string; readonly elapsed_ms: number }>("POST", `/webhooks/${encodeURIComponent(name)}/test`),
+  tokens: () => ask<{ readonly tokens: readonly Token[] }>("GET", "/tokens"),
+  addToken: (k: NewToken) => ask<Token>("POST", "/tokens", {}, k),
+  removeToken: (name: string) => ask<undefined>("DELETE", `/tokens/${encodeURIComponent(name)}`),
   engines: () => ask<http.EngineList>("GET", "/engines"),
   metrics: async () => {
     const r = await fetch("/metrics", { credentials: "same-origin" });

@@ -8,6 +8,7 @@ import { CopyButton } from "../../ui/copy";
 import * as I from "../../ui/icons";
 import { Chip } from "../../ui/status";
 import { Panel } from "../../ui/surface";
+import { Tokens } from "./tokens";
 
 function useFacts(): Facts | undefined {
   const [facts, setFacts] = useState<Facts>();
@@ -75,10 +76,7 @@ export function Access(): ReactNode {
           <div className="mt-3 flex items-center gap-2 rounded-lg border border-line bg-sunken px-3 py-2"><code className="min-w-0 flex-1 truncate font-mono text-xs">{link}</code><CopyButton text={link} /></div>
         )}
       </Panel>
-      <Panel title={t("access.tokens")}>
-        <p className="text-sm text-quiet">{t("access.tokens.text")}</p>
-        <pre className="mt-2 rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs whitespace-pre-wrap">harness token add --user ada --role operator ci{"\n"}harness token ls{"\n"}harness token rm ci</pre>
-      </Panel>
+      <Tokens />
     </>
   );
 }
