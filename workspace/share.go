@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -245,7 +244,7 @@ func (t *Tree) pullNotes(ctx context.Context, p harness.Place, there map[string]
 			return err
 		}
 		for _, id := range ids {
-			if there[path.Join(marksAt, string(session), id)] {
+			if there[markName(session, id)] {
 				continue
 			}
 			if err := os.Remove(filepath.Join(t.marks(session), id)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
-// status is the answer to a request without a body.
+// status sends a request, as JSON if it has a body, and returns its status, its
+// answer and the header of that.
 func (p *process) status(method, path, body string, h http.Header) (int, string, http.Header) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
@@ -98,8 +100,16 @@ func TestTokensAndLoginsAreThoseOfAllNodes(t *testing.T) {
 	if status, text, _ := b.status("POST", "/logout", "", with(cookie, "Origin", b.http)); status != http.StatusOK {
 		t.Fatalf("logout: %d %s", status, text)
 	}
-	<-streams[1]
-	<-streams[2]
+	ends := func(stream <-chan error, what string) {
+		t.Helper()
+		select {
+		case <-stream:
+		case <-time.After(patience):
+			t.Fatalf("%s is open", what)
+		}
+	}
+	ends(streams[1], "a stream of the login on a third node")
+	ends(streams[2], "a stream of the login on the first node")
 	eventually(t, "the login's end on every node", func() bool {
 		status, _, _ := c.status("GET", "/whoami", "", cookie)
 		return status == http.StatusUnauthorized
@@ -110,7 +120,7 @@ func TestTokensAndLoginsAreThoseOfAllNodes(t *testing.T) {
 	default:
 	}
 	mustRun(t, "token", "rm", "--store", url, "laptop")
-	<-streams[0]
+	ends(streams[0], "the stream of the token")
 	for _, n := range nodes {
 		eventually(t, "the token's end on every node", func() bool {
 			status, _, _ := n.status("GET", "/whoami", "", bearer)

@@ -50,7 +50,7 @@ func (p *plots) create(body string) {
 }
 
 // TestARewindWorksOnAnyNode has each turn of a session on another node, with the
-// one before gone, and takes the files back on a fourth.
+// one before gone, and takes the files back on the last.
 func TestARewindWorksOnAnyNode(t *testing.T) {
 	t.Parallel()
 	p := gardens(t, 3)

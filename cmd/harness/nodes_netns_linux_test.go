@@ -24,22 +24,13 @@ type farAway struct {
 	here, far string // addresses
 }
 
-// unable skips a test that has no network to cut; in CI, as root, it fails.
-func unable(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" && os.Geteuid() == 0 {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
 func newFarAway(t testing.TB, n int) *farAway {
 	t.Helper()
 	id := fmt.Sprintf("h%d%d", os.Getpid()%100000, n)
 	f := &farAway{t: t, name: id, wire: id + "a", here: fmt.Sprintf("10.213.%d.1", n), far: fmt.Sprintf("10.213.%d.2", n)}
 	for _, tool := range []string{"ip", "iptables"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			unable(t, "no %s", tool)
+			postgrestest.Unable(t, "no %s", tool)
 		}
 	}
 	for i, args := range [][]string{
@@ -54,7 +45,7 @@ func newFarAway(t testing.TB, n int) *farAway {
 	} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			if i < 3 {
-				unable(t, "no network namespace: ip %v: %v: %s", args, err, out)
+				postgrestest.Unable(t, "no network namespace: ip %v: %v: %s", args, err, out)
 			}
 			t.Fatalf("ip %v: %v: %s", args, err, out)
 		}
@@ -73,7 +64,7 @@ func (f *farAway) drop(chain string) (mend func()) {
 	f.t.Helper()
 	rule := []string{chain, map[string]string{"INPUT": "-i", "OUTPUT": "-o"}[chain], f.wire, "-j", "DROP"}
 	if out, err := exec.Command("iptables", append([]string{"-I"}, rule...)...).CombinedOutput(); err != nil {
-		unable(f.t, "no packet filter: %v: %s", err, out)
+		postgrestest.Unable(f.t, "no packet filter: %v: %s", err, out)
 	}
 	mend = func() { exec.Command("iptables", append([]string{"-D"}, rule...)...).Run() }
 	f.t.Cleanup(mend)
@@ -88,7 +79,7 @@ func (f *farAway) drop(chain string) (mend func()) {
 func TestANodeFarAwayIsReplaced(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		unable(t, "only root may make a network namespace")
+		t.Skip("only root may make a network namespace")
 	}
 	n := 100
 	for name, chains := range map[string][]string{"NothingArrives": {"INPUT"}, "NothingComesBack": {"OUTPUT"}, "Both": {"INPUT", "OUTPUT"}} {

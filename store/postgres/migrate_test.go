@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,7 @@ func TestABuildWorksOnASchemaOneVersionAhead(t *testing.T) {
 	if err != nil || from != to {
 		t.Fatalf("migrated from %d to %d, %v", from, to, err)
 	}
-	for _, table := range []string{"sessions", "commits", "snapshots", "messages", "rules", "owners", "leases", "orders", "leftovers"} {
+	for _, table := range []string{"sessions", "commits", "snapshots", "messages", "rules", "owners", "leases", "orders", "leftovers", "places", "files", "blobs", "pieces"} {
 		server.Exec(t, url, "ALTER TABLE "+table+" ADD COLUMN news text NOT NULL DEFAULT ''")
 	}
 	server.Exec(t, url, "CREATE TABLE novelty(n int)")
@@ -37,6 +38,14 @@ func TestABuildWorksOnASchemaOneVersionAhead(t *testing.T) {
 	}
 	if _, err := started.Claim(t.Context(), "n", "a"); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := running.Deliver(t.Context(), harness.Delivery{Place: "p", Add: []harness.Parcel{{Name: "x", Content: []byte("content")}}}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := started.Fetch(t.Context(), "p", "x"); err != nil {
+		t.Fatal(err)
+	} else if text, err := io.ReadAll(f); err != nil || string(text) != "content" {
+		t.Fatalf("read %q, %v", text, err)
 	}
 	if from, to, err := postgres.Migrate(t.Context(), url); err != nil || from != to {
 		t.Fatalf("migrated from %d to %d, %v", from, to, err)

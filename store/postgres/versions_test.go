@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +22,10 @@ import (
 )
 
 // Of each version of the schema testdata/versions has a dump with something of
-// everything in it, as a build of that version left it, and what that build said
-// to the server meanwhile. Both are written once, by UPDATE=1 when the version is
-// new, and never change again.
+// everything in it, as a build of that version left it; and of this one and the
+// one before, which works beside it, also what its build said to the server
+// meanwhile. Both are written once, by UPDATE=1 when the version is new, and never
+// change again.
 
 func fixture(version int, kind string) string {
 	return filepath.Join("testdata", "versions", fmt.Sprintf("%04d.%s", version, kind))
@@ -211,6 +214,33 @@ func mustHaveLived(t testing.TB, st *postgres.Store) {
 	}
 }
 
+// mustHaveFiled checks that a store has the files that live left, which came with
+// version 4.
+func mustHaveFiled(t testing.TB, st *postgres.Store) {
+	t.Helper()
+	var places []string
+	for name, err := range st.Places(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, name)
+	}
+	if !slices.Equal(places, []string{"p"}) {
+		t.Fatalf("places %q", places)
+	}
+	if p, err := st.Place(t.Context(), "p", 0); err != nil || len(p.Files) != 1 || p.Files[0].Name != "x" {
+		t.Fatalf("files %+v, %v", p, err)
+	}
+	f, err := st.Fetch(t.Context(), "p", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if text, err := io.ReadAll(f); err != nil || string(text) != "other" {
+		t.Fatalf("x is %q, %v", text, err)
+	}
+}
+
 // TestEveryVersionLeavesItsFixtures also writes those of a new one.
 func TestEveryVersionLeavesItsFixtures(t *testing.T) {
 	t.Parallel()
@@ -262,6 +292,9 @@ func TestEveryVersionIsBroughtUpToDate(t *testing.T) {
 			st := open(t, url)
 			if v > 0 {
 				mustHaveLived(t, st)
+				if v >= 4 {
+					mustHaveFiled(t, st)
+				}
 				mustAppend(t, st, commit("a", 5, 1), commit("b", 6, 1))
 			}
 			mustAppend(t, st, commit("new", 0, 2))

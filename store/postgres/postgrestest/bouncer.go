@@ -20,7 +20,7 @@ func (s *Server) Bouncer(t testing.TB, n int) (urls []string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		unable(t, "no PgBouncer: install the package pgbouncer")
+		Unable(t, "no PgBouncer: install the package pgbouncer")
 	}
 	dir, err := os.MkdirTemp("", "bn") // short: a socket's path has few bytes
 	if err != nil {

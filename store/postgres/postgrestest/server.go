@@ -88,12 +88,12 @@ func StartIn(t testing.TB, base string, args ...string) *Server {
 func need(t testing.TB) {
 	t.Helper()
 	if binaries() == "" {
-		unable(t, "no PostgreSQL: install the package postgresql")
+		Unable(t, "no PostgreSQL: install the package postgresql")
 	}
 }
 
-// unable skips a test that lacks its real part; in CI it fails.
-func unable(t testing.TB, format string, args ...any) {
+// Unable skips a test that lacks its real part; in CI it fails.
+func Unable(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatalf(format, args...)

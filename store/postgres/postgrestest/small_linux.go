@@ -19,7 +19,7 @@ func StartOnASmallDisk(tb testing.TB) (server *Server, ballast string) {
 	}
 	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=88m"); err != nil {
 		os.Remove(disk)
-		unable(tb, "no small disk: %v", err)
+		Unable(tb, "no small disk: %v", err)
 	}
 	tb.Cleanup(func() {
 		if err := errors.Join(syscall.Unmount(disk, syscall.MNT_DETACH), os.Remove(disk)); err != nil {
