@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -62,107 +63,135 @@ func floor(b *testing.B, url string, sessions, rounds int, moving bool) time.Dur
 // of the log.
 func BenchmarkAppend(b *testing.B) {
 	for _, sessions := range []int{1, 64, 1000} {
-		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) {
-			url := postgrestest.Start(b).URL(b)
-			st := open(b, url)
-			heads := make([]harness.Seq, sessions)
-			var left atomic.Int64
-			run := func(n int) {
-				left.Store(int64(n))
-				var wg sync.WaitGroup
-				for i := range sessions {
-					id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
-					wg.Go(func() {
-						for left.Add(-1) >= 0 {
-							if err := st.Append(context.Background(), small(id, heads[i])); err != nil {
-								b.Error(err)
-								return
-							}
-							heads[i]++
-						}
-					})
-				}
-				wg.Wait()
-			}
-			for i := range sessions { // every session is there
-				mustAppend(b, st, small(harness.SessionID(fmt.Sprintf("ses_%08d", i)), 0))
-				heads[i]++
-			}
-			run(2 * sessions)
-			// In slices, turn by turn, because the machine is not ours alone.
-			slice := max(8, 1000/sessions) * sessions
-			var per, same, rows time.Duration
-			b.ResetTimer()
-			for done := 0; done < b.N; done += slice {
-				start := time.Now()
-				run(slice)
-				per += time.Since(start)
-				b.StopTimer()
-				same += floor(b, url, sessions, slice/sessions, true)
-				rows += floor(b, url, sessions, slice/sessions, false)
-				b.StartTimer()
-			}
-			b.StopTimer()
-			appends := (b.N + slice - 1) / slice * slice
-			b.ReportMetric(float64(same)/float64(per), "of-floor")
-			b.ReportMetric(float64(rows)/float64(per), "of-rows")
-			b.ReportMetric(float64(appends)/per.Seconds(), "appends/s")
-		})
+		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) { benchmarkAppend(b, sessions) })
 	}
+}
+
+func benchmarkAppend(b *testing.B, sessions int) {
+	url := postgrestest.Start(b).URL(b)
+	st := open(b, url)
+	heads := make([]harness.Seq, sessions)
+	var left atomic.Int64
+	run := func(n int) {
+		left.Store(int64(n))
+		var wg sync.WaitGroup
+		for i := range sessions {
+			id := harness.SessionID(fmt.Sprintf("ses_%08d", i))
+			wg.Go(func() {
+				for left.Add(-1) >= 0 {
+					if err := st.Append(context.Background(), small(id, heads[i])); err != nil {
+						b.Error(err)
+						return
+					}
+					heads[i]++
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for i := range sessions { // every session is there
+		mustAppend(b, st, small(harness.SessionID(fmt.Sprintf("ses_%08d", i)), 0))
+		heads[i]++
+	}
+	run(2 * sessions)
+	// In slices, turn by turn, because the machine is not ours alone.
+	slice := max(8, 1000/sessions) * sessions
+	var per, same, rows time.Duration
+	b.ResetTimer()
+	for done := 0; done < b.N; done += slice {
+		start := time.Now()
+		run(slice)
+		per += time.Since(start)
+		b.StopTimer()
+		same += floor(b, url, sessions, slice/sessions, true)
+		rows += floor(b, url, sessions, slice/sessions, false)
+		b.StartTimer()
+	}
+	b.StopTimer()
+	appends := (b.N + slice - 1) / slice * slice
+	b.ReportMetric(float64(same)/float64(per), "of-floor")
+	b.ReportMetric(float64(rows)/float64(per), "of-rows")
+	b.ReportMetric(float64(appends)/per.Seconds(), "appends/s")
 }
 
 // BenchmarkAppendNodes is the same with sessions spread over processes, as far as
 // the database can tell: each has a store, and the floor as many loops.
 func BenchmarkAppendNodes(b *testing.B) {
-	const sessions = 64 // of each
 	for _, nodes := range []int{1, 3} {
-		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			url := postgrestest.Start(b).URL(b)
-			var ours, bare time.Duration
-			run := make([]func(rounds int), nodes)
-			for n := range nodes {
-				st, heads := open(b, url), make([]harness.Seq, sessions)
-				id := func(i int) harness.SessionID { return harness.SessionID(fmt.Sprintf("ses_%d_%06d", n, i)) }
-				run[n] = func(rounds int) {
-					var wg sync.WaitGroup
-					for i := range sessions {
-						wg.Go(func() {
-							for range rounds {
-								if err := st.Append(context.Background(), small(id(i), heads[i])); err != nil {
-									b.Error(err)
-									return
-								}
-								heads[i]++
-							}
-						})
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) { benchmarkNodes(b, nodes) })
+	}
+}
+
+func benchmarkNodes(b *testing.B, nodes int) {
+	const sessions = 64 // of each
+	url := postgrestest.Start(b).URL(b)
+	var ours, bare time.Duration
+	run := make([]func(rounds int), nodes)
+	for n := range nodes {
+		st, heads := open(b, url), make([]harness.Seq, sessions)
+		id := func(i int) harness.SessionID { return harness.SessionID(fmt.Sprintf("ses_%d_%06d", n, i)) }
+		run[n] = func(rounds int) {
+			var wg sync.WaitGroup
+			for i := range sessions {
+				wg.Go(func() {
+					for range rounds {
+						if err := st.Append(context.Background(), small(id(i), heads[i])); err != nil {
+							b.Error(err)
+							return
+						}
+						heads[i]++
 					}
-					wg.Wait()
-				}
-				run[n](2)
+				})
 			}
-			all := func(f func(n int)) time.Duration {
-				start := time.Now()
-				var wg sync.WaitGroup
-				for n := range nodes {
-					wg.Go(func() { f(n) })
-				}
-				wg.Wait()
-				return time.Since(start)
+			wg.Wait()
+		}
+		run[n](2)
+	}
+	all := func(f func(n int)) time.Duration {
+		start := time.Now()
+		var wg sync.WaitGroup
+		for n := range nodes {
+			wg.Go(func() { f(n) })
+		}
+		wg.Wait()
+		return time.Since(start)
+	}
+	const rounds = 16
+	total := 0
+	b.ResetTimer()
+	for done := 0; done < b.N; done += rounds * sessions * nodes {
+		ours += all(func(n int) { run[n](rounds) })
+		b.StopTimer()
+		bare += all(func(n int) { barely(b, url, n, total, sessions, rounds) })
+		total += rounds
+		b.StartTimer()
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(bare)/float64(ours), "of-floor")
+	b.ReportMetric(float64(total*sessions*nodes)/ours.Seconds(), "appends/s")
+}
+
+// TestAppendsAreSevenTenthsOfABareLoop holds one node and three to it. A machine
+// that is busy with other things may need several tries.
+func TestAppendsAreSevenTenthsOfABareLoop(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("it measures; set LONG=1")
+	}
+	for name, measure := range map[string]func(*testing.B){
+		"64 sessions": func(b *testing.B) { benchmarkAppend(b, 64) }, "1000 sessions": func(b *testing.B) { benchmarkAppend(b, 1000) },
+		"1 node": func(b *testing.B) { benchmarkNodes(b, 1) }, "3 nodes": func(b *testing.B) { benchmarkNodes(b, 3) },
+	} {
+		for try := 1; ; try++ {
+			got := testing.Benchmark(measure).Extra["of-floor"]
+			t.Logf("%s: %.2f of a bare loop", name, got)
+			if got >= 0.7 {
+				break
 			}
-			const rounds = 16
-			total := 0
-			b.ResetTimer()
-			for done := 0; done < b.N; done += rounds * sessions * nodes {
-				ours += all(func(n int) { run[n](rounds) })
-				b.StopTimer()
-				bare += all(func(n int) { barely(b, url, n, total, sessions, rounds) })
-				total += rounds
-				b.StartTimer()
+			if try == 5 {
+				t.Errorf("%s: never 0.7 in %d tries", name, try)
+				break
 			}
-			b.StopTimer()
-			b.ReportMetric(float64(bare)/float64(ours), "of-floor")
-			b.ReportMetric(float64(total*sessions*nodes)/ours.Seconds(), "appends/s")
-		})
+		}
 	}
 }
 

@@ -49,33 +49,49 @@ func (s *Store) Append(ctx context.Context, c harness.Commit) error {
 	if err != nil {
 		return fail(fmt.Errorf("summary: %w: %w", err, harness.ErrInvalid))
 	}
-	sum := chunk.Checksum(data)
-	apply := func(w *writer) error { return w.append(c, data, sum, summary) }
-	return fail(s.do(ctx, len(data)+len(summary), apply))
+	return fail(s.do(ctx, len(data)+len(summary), entryOf(c, data, summary).write))
 }
 
-func (w *writer) append(c harness.Commit, data []byte, sum int64, summary []byte) error {
-	k, err := w.session(c.Session)
+// entry is what the writer needs of a commit, which is larger.
+type entry struct {
+	id            harness.SessionID
+	after, head   harness.Seq
+	from          *harness.Branch
+	rules         []harness.Rule
+	keys          keys
+	updated       int64
+	data, summary []byte
+	sum           int64 // of data
+}
+
+func entryOf(c harness.Commit, data, summary []byte) *entry {
+	return &entry{
+		id: c.Session, after: c.After, head: c.After + harness.Seq(len(c.Events)), from: c.From, rules: c.Rules,
+		keys: keysOf(c.Summary), updated: c.Summary.Updated.UnixMilli(), data: data, sum: chunk.Checksum(data), summary: summary,
+	}
+}
+
+func (e *entry) write(w *writer) error {
+	k, err := w.session(e.id)
 	if err != nil {
 		return err
 	}
-	head := c.After + harness.Seq(len(c.Events))
 	switch {
 	case k == nil:
-		k, err = w.create(c, head, summary)
-	case k.head != c.After || c.From != nil:
+		k, err = w.create(e)
+	case k.head != e.after || e.from != nil:
 		return harness.ErrConflict
 	default:
-		err = w.update(k, c, head, summary)
+		err = w.update(k, e)
 	}
 	if err != nil {
 		return err
 	}
 	if _, err = w.exec("INSERT INTO commits(session, last_seq, first_seq, crc, data) VALUES(?, ?, ?, ?, ?)",
-		k.n, int64(head), int64(c.After+1), sum, data); err != nil {
+		k.n, int64(e.head), int64(e.after+1), e.sum, e.data); err != nil {
 		return err
 	}
-	return w.keepRules(c.Rules)
+	return w.keepRules(e.rules)
 }
 
 // session returns what the table says about id, nil if it is not there.
@@ -101,53 +117,53 @@ func (w *writer) session(id harness.SessionID) (*known, error) {
 	return k, nil
 }
 
-func (w *writer) create(c harness.Commit, head harness.Seq, summary []byte) (*known, error) {
-	k := &known{row{id: c.Session, head: head, updated: c.Summary.Updated.UnixMilli()}, keysOf(c.Summary)}
+func (w *writer) create(e *entry) (*known, error) {
+	k := &known{row{id: e.id, head: e.head, updated: e.updated}, e.keys}
 	var origin driver.Value
 	switch {
-	case c.From != nil:
-		parent, err := w.session(c.From.Session)
+	case e.from != nil:
+		parent, err := w.session(e.from.Session)
 		if err != nil {
 			return nil, err
 		}
 		if parent == nil {
-			return nil, fmt.Errorf("parent %s: %w", c.From.Session, harness.ErrNotFound)
+			return nil, fmt.Errorf("parent %s: %w", e.from.Session, harness.ErrNotFound)
 		}
-		if parent.head < c.From.Seq {
-			return nil, fmt.Errorf("parent %s ends at %d: %w", c.From.Session, parent.head, harness.ErrInvalid)
+		if parent.head < e.from.Seq {
+			return nil, fmt.Errorf("parent %s ends at %d: %w", e.from.Session, parent.head, harness.ErrInvalid)
 		}
-		k.origin, k.originSeq, origin = parent.n, c.From.Seq, parent.n
-	case c.After != 0:
+		k.origin, k.originSeq, origin = parent.n, e.from.Seq, parent.n
+	case e.after != 0:
 		return nil, harness.ErrConflict
 	}
 	n, _, err := w.number(`INSERT INTO sessions(id, head, origin, origin_seq, parent, user, kind, status, minute, updated, crc, summary)
 		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-		string(k.id), int64(k.head), origin, int64(k.originSeq), k.keys.parent, k.keys.user, k.keys.kind, k.keys.status, k.keys.minute, k.updated, k.sum(summary), summary)
+		string(k.id), int64(k.head), origin, int64(k.originSeq), k.keys.parent, k.keys.user, k.keys.kind, k.keys.status, k.keys.minute, k.updated, k.sum(e.summary), e.summary)
 	if err != nil {
 		return nil, err
 	}
 	k.n = n
-	w.known[c.Session] = k
+	w.known[e.id] = k
 	return k, nil
 }
 
 // update moves the row to its new head. The condition repeats in SQL what the
 // caller knows, so that a mistake here could never damage a log.
-func (w *writer) update(k *known, c harness.Commit, head harness.Seq, summary []byte) error {
-	k.head, k.updated = head, c.Summary.Updated.UnixMilli()
+func (w *writer) update(k *known, e *entry) error {
+	k.head, k.updated = e.head, e.updated
 	var changed int64
 	var err error
-	if now := keysOf(c.Summary); now == k.keys {
+	if e.keys == k.keys {
 		changed, err = w.exec("UPDATE sessions SET head = ?, updated = ?, crc = ?, summary = ? WHERE n = ? AND head = ?",
-			int64(head), k.updated, k.sum(summary), summary, k.n, int64(c.After))
+			int64(e.head), k.updated, k.sum(e.summary), e.summary, k.n, int64(e.after))
 	} else {
-		k.keys = now
+		k.keys = e.keys
 		changed, err = w.exec(`UPDATE sessions SET head = ?, updated = ?, crc = ?, summary = ?, parent = ?, user = ?, kind = ?, status = ?, minute = ?
 			WHERE n = ? AND head = ?`,
-			int64(head), k.updated, k.sum(summary), summary, now.parent, now.user, now.kind, now.status, now.minute, k.n, int64(c.After))
+			int64(e.head), k.updated, k.sum(e.summary), e.summary, e.keys.parent, e.keys.user, e.keys.kind, e.keys.status, e.keys.minute, k.n, int64(e.after))
 	}
 	if err == nil && changed != 1 {
-		return fmt.Errorf("sqlite: session %s does not end at %d as the writer believed", c.Session, c.After)
+		return fmt.Errorf("sqlite: session %s does not end at %d as the writer believed", e.id, e.after)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func TestOneBadCommitDoesNotFailItsGroup(t *testing.T) {
 	put := func(id harness.SessionID, after harness.Seq) func(*writer) error {
 		c := at(id, after, "y")
 		data, _ := chunk.Encode(c)
-		return func(w *writer) error { return w.append(c, data, chunk.Checksum(data), []byte(`{}`)) }
+		return entryOf(c, data, []byte(`{}`)).write
 	}
 	group[0].Work.apply, group[1].Work.apply, group[2].Work.apply, group[4].Work.apply = put("b", 0), put("a", 0), put("a", 1), put("c", 0)
 	group[3].Work.apply = func(w *writer) error {
