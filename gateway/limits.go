@@ -46,6 +46,8 @@ func Limits() []harness.Limit {
 		limit("body of a request", size(MaxBody), "the largest prompt, escaped; importing has its own bound", "413"),
 		limit("depth of JSON", fmt.Sprint(strict.MaxDepth)+" levels", "no message of ours has ten", "`invalid`: an `error` over WebSocket, 400, −32700"),
 		limit("keys of an object of JSON", fmt.Sprint(strict.MaxKeys), "the cost of finding one that is there twice", "`invalid`: an `error` over WebSocket, 400, −32700"),
+		limit("body of a login", size(maxLoginBody), "a code and a path", "413"),
+		limit("claims of a provider's token", size(maxClaims), "a user with a thousand groups; at a login no head bounds them", "401"),
 		limit("time to send a head", HeaderFor.String(), "any line is faster; whoever is slower holds connections", "408 or the connection closes"),
 		limit("time to send a body", BodyFor.String(), "1 MiB over a slow line", "408 or the connection closes"),
 		limit("time to send the body of what is refused", awayFor.String(), "the answer waits for it, or would be lost", "the answer, and the connection closes"),

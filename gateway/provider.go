@@ -24,7 +24,7 @@ const (
 	providerFor = 10 * time.Second // a request to it; it is asked at start, for new keys, and at logins
 	keysEvery   = 10 * time.Second // between two looks for new keys, however many tokens name unknown ones
 	maxVerified = 4096             // tokens whose signature need not be computed again
-	maxClaims   = 64 << 10
+	maxClaims   = 64 << 10         // of a token; at a login it comes from the provider, and no head bounds it
 )
 
 // ProviderConfig says which tokens of an identity provider are good for what.

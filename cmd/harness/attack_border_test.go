@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"harness"
 	"harness/gateway"
+	"harness/internal/strict"
 )
 
 // border is a limit on the wire: what is answered to something that has n of
@@ -33,6 +35,27 @@ func padded(members string, n int) string {
 
 // deep is a JSON array of n levels.
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// limitOf is the value of a limit as the server documents it.
+func limitOf(t testing.TB, name string) int {
+	t.Helper()
+	for _, b := range bounds {
+		for _, l := range b.all() {
+			if l.Name != name {
+				continue
+			}
+			number, unit, _ := strings.Cut(l.Value, " ")
+			n, err := strconv.Atoi(number)
+			scale, ok := map[string]int{"": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
+			if err != nil || !ok {
+				t.Fatalf("the limit %s is %s", name, l.Value)
+			}
+			return n * scale
+		}
+	}
+	t.Fatalf("there is no limit %s", name)
+	return 0
+}
 
 // TestEveryLimitIsMetExactly: as much as the limit is served, one more is
 // refused in the documented way, over HTTP, WebSocket and JSON-RPC. Limits of
@@ -83,7 +106,7 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 		{"body of a request", gateway.MaxBody, func(_ *testing.T, n int) string {
 			return http(padded(`"prompt":"x"`, n))
 		}, "202", "413"},
-		{"body of a login", 4 << 10, func(t *testing.T, n int) string {
+		{"body of a login", limitOf(t, "body of a login"), func(t *testing.T, n int) string {
 			code := h.must(t, ask{as: "ada", method: "POST", path: "/login/code"})["code"].(string)
 			got := h.send(t, ask{method: "POST", path: "/login", body: padded(fmt.Sprintf(`"code":%q`, code), n), header: map[string][]string{"Origin": {h.http}}})
 			return fmt.Sprint(got.status)
@@ -97,38 +120,38 @@ func TestEveryLimitIsMetExactly(t *testing.T) {
 		{"prompt over JSON-RPC", harness.MaxPrompt, func(t *testing.T, n int) string {
 			return rpc(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"turn.start","params":{"threadId":%q,"input":[{"type":"text","text":"%s"}]}}`, id, strings.Repeat("x", n)))
 		}, "0", "-32602"},
-		{"WebSocket message", 1 << 20, func(t *testing.T, n int) string {
+		{"WebSocket message", limitOf(t, "WebSocket message"), func(t *testing.T, n int) string {
 			return socket(t, padded(`"type":"commands","commands":[{"type":"configure","commandId":"f","config":{"model":"m"}}]`, n))
 		}, "ack", "error too_large"},
-		{"commands of a message", 64, func(t *testing.T, n int) string {
+		{"commands of a message", limitOf(t, "commands of a message"), func(t *testing.T, n int) string {
 			return socket(t, commands(strings.TrimSuffix(strings.Repeat(`{"type":"configure","commandId":"c","config":{"model":"m"}},`, n), ",")))
 		}, "ack", "error too_large"},
 		{"id of a command", harness.MaxID, func(t *testing.T, n int) string {
 			return socket(t, commands(`{"type":"configure","commandId":"`+strings.Repeat("c", n)+`","config":{"model":"m"}}`))
 		}, "ack", "error invalid"},
-		{"line of JSON-RPC", 4 << 20, func(t *testing.T, n int) string {
+		{"line of JSON-RPC", limitOf(t, "line of JSON-RPC"), func(t *testing.T, n int) string {
 			line := pause("") // and its end
 			return rpc(t, line+strings.Repeat(" ", n-len(line)-1))
 		}, "0", "-32600"},
-		{"batch of JSON-RPC", 256, func(t *testing.T, n int) string {
+		{"batch of JSON-RPC", limitOf(t, "batch of JSON-RPC"), func(t *testing.T, n int) string {
 			return h.batch(t, "["+strings.TrimSuffix(strings.Repeat(pause("")+",", n), ",")+"]")
 		}, "answered", "-32600"},
-		{"depth over HTTP", 64, func(t *testing.T, n int) string {
+		{"depth over HTTP", strict.MaxDepth, func(t *testing.T, n int) string {
 			return fmt.Sprint(h.send(t, ask{as: "ada", method: "POST", path: "/policy/test", body: `{"tool":"read","input":` + deep(n-1) + `}`}).status)
 		}, "200", "400"},
-		{"depth over WebSocket", 64, func(t *testing.T, n int) string {
+		{"depth over WebSocket", strict.MaxDepth, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":`+deep(n-1)+`,"commands":[{"type":"configure","commandId":"d","config":{"model":"m"}}]}`)
 		}, "ack", "error invalid"},
-		{"depth over JSON-RPC", 64, func(t *testing.T, n int) string {
+		{"depth over JSON-RPC", strict.MaxDepth, func(t *testing.T, n int) string {
 			return rpc(t, pause(`,"x":`+deep(n-2)))
 		}, "0", "-32700"},
-		{"keys over HTTP", 512, func(t *testing.T, n int) string {
+		{"keys over HTTP", strict.MaxKeys, func(t *testing.T, n int) string {
 			return fmt.Sprint(h.send(t, ask{as: "ada", method: "POST", path: "/policy/test", body: `{"tool":"read","input":{` + keyed(n) + `}}`}).status)
 		}, "200", "400"},
-		{"keys over WebSocket", 512, func(t *testing.T, n int) string {
+		{"keys over WebSocket", strict.MaxKeys, func(t *testing.T, n int) string {
 			return socket(t, `{"type":"commands","x":{`+keyed(n)+`},"commands":[{"type":"configure","commandId":"k","config":{"model":"m"}}]}`)
 		}, "ack", "error invalid"},
-		{"keys over JSON-RPC", 512, func(t *testing.T, n int) string {
+		{"keys over JSON-RPC", strict.MaxKeys, func(t *testing.T, n int) string {
 			return rpc(t, pause(`,"x":{`+keyed(n)+`}`))
 		}, "0", "-32700"},
 	} {
