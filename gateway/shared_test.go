@@ -1,8 +1,10 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -159,7 +161,7 @@ func TestTheOwnersTokenOfAServerThatChangesItIsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	newSharing(t, depot, "a", dir) // it starts again
-	b.hears("owner")
+	b.hears("owner@a")
 	fresh, _, err := gateway.FirstToken(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +174,36 @@ func TestTheOwnersTokenOfAServerThatChangesItIsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits(t, "its end elsewhere", func() bool { _, ok := b.tokens.Caller(fresh); return !ok })
+}
+
+// TestTheEndOfAnOwnersTokenIsNoOthersEnd: servers hear of the one that was
+// removed, and no owner of another is disconnected.
+func TestTheEndOfAnOwnersTokenIsNoOthersEnd(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	a, b := newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "b", t.TempDir())
+	first, _, err := gateway.FirstToken(b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits(t, "b's owner on a", func() bool { c, ok := a.tokens.Caller(first); return ok && c.Name == "owner@b" })
+	mine, foreign := a.logins.Begin(a.tokens.Owner()), a.logins.Begin(b.tokens.Owner())
+	if err := gateway.RemoveSharedToken(t.Context(), depot, "owner@b"); err != nil {
+		t.Fatal(err)
+	}
+	a.hears("owner@b")
+	waits(t, "the end of its logins", func() bool { _, ok := a.browser(foreign); return !ok })
+	if c, ok := a.browser(mine); !ok || c.Name != "owner@a" {
+		t.Errorf("a's own owner is %+v, %t", c, ok)
+	}
+	if c, ok := b.tokens.Caller(first); !ok || c.Name != "owner@b" {
+		t.Errorf("at home it is %+v, %t", c, ok)
+	}
+	for len(a.ended) > 0 {
+		if what := <-a.ended; strings.HasPrefix(what, "owner") {
+			t.Errorf("a hears of the end of %s", what)
+		}
+	}
 }
 
 func TestTokensOfADataDirectoryAreSharedWhenItsServerIs(t *testing.T) {
@@ -190,6 +222,38 @@ func TestTokensOfADataDirectoryAreSharedWhenItsServerIs(t *testing.T) {
 	}
 	if all, _, err := gateway.SharedTokens(t.Context(), depot); err != nil || len(all) != 1 || all[0].Name != "early" {
 		t.Errorf("shared are %v, %v", all, err)
+	}
+}
+
+// TestATokenWhoseNameIsTakenIsSaidToBeLost: it does not work, so somebody must
+// hear of it, and of what to do; what is counted as shared is shared.
+func TestATokenWhoseNameIsTakenIsSaidToBeLost(t *testing.T) {
+	t.Parallel()
+	depot, dir := memory.NewDepot(), t.TempDir()
+	laptop := gateway.Token{Name: "laptop", User: "u", Role: harness.Viewer}
+	if _, err := gateway.AddSharedToken(t.Context(), depot, laptop); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := gateway.AddToken(dir, laptop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := gateway.AddToken(dir, gateway.Token{Name: "phone", User: "u", Role: harness.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	tokens := openTokens(t, dir, &gateway.TokenOptions{Shared: depot, Server: "a", Log: slog.New(slog.NewTextHandler(&said, nil))})
+	if _, ok := tokens.Caller(lost); ok {
+		t.Error("two tokens of one name are valid")
+	}
+	if _, ok := tokens.Caller(kept); !ok {
+		t.Error("the other is not valid")
+	}
+	for _, want := range []string{"level=WARN", "token=laptop", "harness token add", "count=1"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &said)
+		}
 	}
 }
 
@@ -213,13 +277,13 @@ func TestABrowserIsLoggedInToEveryServer(t *testing.T) {
 	if !ok {
 		t.Fatal("the code is not known elsewhere")
 	}
-	owners, _, ok := c.logins.Exchange(a.logins.Code(harness.Caller{Name: "owner", Role: harness.Admin}))
+	owners, _, ok := c.logins.Exchange(a.logins.Code(a.tokens.Owner()))
 	if !ok {
 		t.Fatal("the owner's code is not known elsewhere")
 	}
 	vouched := b.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
 	for _, s := range []*sharing{a, b, c} {
-		for secret, want := range map[string]string{bobs: "bob", owners: "owner", vouched: "ada@provider"} {
+		for secret, want := range map[string]string{bobs: "bob", owners: "owner@a", vouched: "ada@provider"} {
 			waits(t, "the login of "+want, func() bool { c, ok := s.browser(secret); return ok && c.Name == want && c.Login != "" })
 		}
 	}
@@ -313,7 +377,7 @@ func TestACodeIsGoodOnceOnAllServers(t *testing.T) {
 	t.Parallel()
 	depot := memory.NewDepot()
 	all := []*sharing{newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "b", t.TempDir())}
-	code := all[0].logins.Code(harness.Caller{Name: "owner", Role: harness.Admin})
+	code := all[0].logins.Code(all[0].tokens.Owner())
 	won := make([]string, 6)
 	var wg sync.WaitGroup
 	for i := range won {

@@ -17,7 +17,8 @@ import (
 	"harness"
 )
 
-// ownerName is the name of the caller with the first token.
+// ownerName is the name of the caller with the first token. Of several servers
+// that share tokens, each has one: they are owner@SERVER.
 const ownerName = "owner"
 
 // reloadAfter is how long a change of the files may go unnoticed: a look at
@@ -128,7 +129,6 @@ func (t *Tokens) load(ctx context.Context, now [2]stamp) error {
 		return err
 	}
 	all := make(map[[32]byte]known, len(named)+1)
-	owner := harness.Caller{Name: ownerName, User: t.opts.Owner, Role: harness.Admin}
 	add := func(text string, c harness.Caller) (err error) {
 		var hash [32]byte
 		if _, err = hex.Decode(hash[:], []byte(text)); err == nil {
@@ -142,11 +142,11 @@ func (t *Tokens) load(ctx context.Context, now [2]stamp) error {
 		}
 	}
 	for _, o := range owners {
-		if err := add(o.SHA256, owner); err != nil {
+		if err := add(o.SHA256, t.owner(o.Name())); err != nil {
 			return fmt.Errorf("token %s: %w", o.Name(), err)
 		}
 	}
-	all[t.place(own)] = known{own, owner}
+	all[t.place(own)] = known{own, t.Owner()}
 	if now[0].info == nil { // it was just made
 		now = t.stamps()
 	}
@@ -160,6 +160,18 @@ func (t *Tokens) load(ctx context.Context, now [2]stamp) error {
 		}
 	}
 	return nil
+}
+
+// Owner is the caller with this server's first token.
+func (t *Tokens) Owner() harness.Caller {
+	if t.opts.Shared != nil {
+		return t.owner(Owner{Server: t.opts.Server}.Name())
+	}
+	return t.owner(ownerName)
+}
+
+func (t *Tokens) owner(name string) harness.Caller {
+	return harness.Caller{Name: name, User: t.opts.Owner, Role: harness.Admin}
 }
 
 func (t *Tokens) stamps() (now [2]stamp) {

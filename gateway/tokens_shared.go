@@ -144,19 +144,26 @@ func (t *Tokens) enrol(ctx context.Context, hash string) error {
 }
 
 // surrender gives the named tokens of the data directory to all servers. The
-// file has another name then; a name that is taken is left in it.
+// file has another name then. One whose name is taken by another is left in it,
+// is not valid any more, and that is said: nobody else would notice.
 func (t *Tokens) surrender(ctx context.Context) error {
 	mine, err := NamedTokens(t.dir)
 	if err != nil || len(mine) == 0 {
 		return err
 	}
+	var taken []string
 	err = changeShared(ctx, t.opts.Shared, func(f *tokenFile) error {
 		all := f.all()
+		taken = taken[:0]
 		for _, m := range mine {
-			if with, err := m.join(all); err == nil {
+			with, err := m.join(all)
+			switch {
+			case err == nil:
 				all = with
-			} else if !errors.Is(err, harness.ErrExists) {
+			case !errors.Is(err, harness.ErrExists):
 				return err
+			case !slices.ContainsFunc(all, func(other Token) bool { return other.SHA256 == m.SHA256 }):
+				taken = append(taken, m.Name)
 			}
 		}
 		f.set(all)
@@ -169,7 +176,11 @@ func (t *Tokens) surrender(ctx context.Context) error {
 	if err := os.Rename(path, path+".shared"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	t.opts.Log.Info("the tokens of the data directory are shared by all servers now", "count", len(mine))
+	t.opts.Log.Info("the tokens of the data directory are shared by all servers now", "count", len(mine)-len(taken))
+	for _, name := range taken {
+		t.opts.Log.Warn("a token of the data directory is not valid any more: the servers have another of its name; make one with another name (harness token add --store) and give it to whoever had this one",
+			"token", name, "kept_in", path+".shared")
+	}
 	return nil
 }
 

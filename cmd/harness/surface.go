@@ -153,7 +153,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 			return err
 		}
 	}
-	s.login = logins.LoginURL(s.url, harness.Caller{Name: "owner", Role: harness.Admin})
+	s.login = logins.LoginURL(s.url, tokens.Owner())
 	s.srv = s.edge.Server(s.log)
 	withdraw, err := gateway.Announce(dir, s.url)
 	if err != nil {
