@@ -11,6 +11,7 @@ type program struct {
 	words   string   // which of its arguments that are no options: all, last or rest (all but the first)
 	values  []string // options whose value is a file that it writes
 	skipped []string // options whose value is something else
+	scripts []string // options whose value is what is to be done; without one it is the first word
 	only    string   // it writes only with this option
 }
 
@@ -34,9 +35,9 @@ var writers = []program{
 	{name: "chmod", words: "rest"},
 	{name: "chown", words: "rest"},
 	{name: "chgrp", words: "rest"},
-	{name: "sed", words: "rest", only: "-i"},
-	{name: "sed", words: "rest", only: "--in-place"},
-	{name: "perl", words: "rest", only: "-i", skipped: []string{"-e"}},
+	{name: "sed", words: "rest", only: "-i", scripts: sedScripts},
+	{name: "sed", words: "rest", only: "--in-place", scripts: sedScripts},
+	{name: "perl", words: "rest", only: "-i", scripts: []string{"-e", "-E"}},
 	{name: "dd", values: []string{"of="}},
 	{name: "sort", values: []string{"-o", "--output"}},
 	{name: "curl", values: []string{"-o", "--output", "--output-dir"}},
@@ -46,10 +47,12 @@ var writers = []program{
 	{name: "unzip", values: []string{"-d"}},
 }
 
+var sedScripts = []string{"-e", "-f", "--expression", "--file"}
+
 // of adds the files that the program writes with such arguments.
 func (p program) of(w *writer, args []string) {
 	var rest []string
-	targets := false
+	targets, scripted := false, false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if value, ok := valueOf(a, p.values); ok {
@@ -59,6 +62,13 @@ func (p program) of(w *writer, args []string) {
 			}
 			w.file(value)
 			targets = true
+			continue
+		}
+		if value, ok := valueOf(a, p.scripts); ok && !strings.HasPrefix(a, "-i") { // which has a suffix in itself
+			if value == "" && !strings.Contains(a, "=") {
+				i++
+			}
+			scripted = true
 			continue
 		}
 		switch {
@@ -76,7 +86,7 @@ func (p program) of(w *writer, args []string) {
 		return
 	case p.words == "last":
 		rest = rest[len(rest)-1:]
-	case p.words == "rest" && len(rest) > 0:
+	case p.words == "rest" && len(rest) > 0 && !scripted:
 		rest = rest[1:]
 	case p.words == "":
 		return
@@ -84,6 +94,19 @@ func (p program) of(w *writer, args []string) {
 	for _, name := range rest {
 		w.file(name)
 	}
+}
+
+// dashed are the arguments of tar with its letters as options: they need no dash,
+// and then the archive is the next argument wherever the f is.
+func dashed(args []string) []string {
+	if len(args) == 0 || args[0] == "" || strings.HasPrefix(args[0], "-") {
+		return args
+	}
+	letters := "-" + args[0]
+	if strings.Contains(letters, "f") {
+		letters = strings.ReplaceAll(letters, "f", "") + "f"
+	}
+	return append([]string{letters}, args[1:]...)
 }
 
 // valueOf reports whether an argument is one of some options, and the value that

@@ -95,9 +95,29 @@ func (w *writer) script(text string, depth int) {
 	if err != nil {
 		return
 	}
-	syntax.Walk(file, func(node syntax.Node) bool {
-		stmt, ok := node.(*syntax.Stmt)
-		if !ok {
+	var visit func(syntax.Node) bool
+	visit = func(node syntax.Node) bool {
+		var stmt *syntax.Stmt
+		switch n := node.(type) {
+		case *syntax.Subshell:
+			return w.apart(visit, n.Stmts...)
+		case *syntax.CmdSubst:
+			return w.apart(visit, n.Stmts...)
+		case *syntax.ProcSubst:
+			return w.apart(visit, n.Stmts...)
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				return w.apart(visit, n.X) || w.apart(visit, n.Y)
+			}
+			return true
+		case *syntax.Stmt:
+			if n.Background {
+				here := *n
+				here.Background = false
+				return w.apart(visit, &here)
+			}
+			stmt = n
+		default:
 			return true
 		}
 		for _, r := range stmt.Redirs {
@@ -114,7 +134,19 @@ func (w *writer) script(text string, depth int) {
 			w.command(words(call.Args), depth)
 		}
 		return true
-	})
+	}
+	syntax.Walk(file, visit)
+}
+
+// apart looks at what runs in a shell of its own: going elsewhere there moves
+// nobody here. It returns false, which is that the walk need not go there again.
+func (w *writer) apart(visit func(syntax.Node) bool, stmts ...*syntax.Stmt) bool {
+	at, lost := w.at, w.lost
+	for _, s := range stmts {
+		syntax.Walk(s, visit)
+	}
+	w.at, w.lost = at, lost
+	return false
 }
 
 // command takes the files of one command, also of one that it carries.
@@ -137,10 +169,15 @@ func (w *writer) command(argv []string, depth int) {
 	case slices.Contains(shells, name):
 		for i, a := range args {
 			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
+				at, lost := w.at, w.lost
 				w.script(strings.ReplaceAll(args[i+1], unknown, "$x"), depth+1)
+				w.at, w.lost = at, lost
 				return
 			}
 		}
+	}
+	if name == "tar" {
+		args = dashed(args)
 	}
 	for _, p := range writers {
 		if p.name == name && (p.only == "" || slices.ContainsFunc(args, func(a string) bool { return isOption(a, p.only) })) {
