@@ -38,7 +38,7 @@ var plainRequests = []struct {
 	{"1. write 'a' to a.txt\n2. append 'b' to a.txt\n3. show me a.txt", map[string]string{"a.txt": "a\nb\n"}, "b"},
 	{"does names.txt contain zoe?", nil, "no: it is not in names.txt"},
 	{"`printf 'a b' | wc -w`", nil, "2"},
-	{"delegate to a subagent: write 'from below' to below.txt", map[string]string{"below.txt": "from below\n"}, "came back"},
+	{"delegate to a subagent: write 'from below' to below.txt", map[string]string{"below.txt": "from below\n"}, "I wrote `below.txt`"}, // what came back is the last that is said
 	{"compose a sonnet about invoices", nil, "not a language model"},
 }
 
@@ -62,8 +62,8 @@ func TestPlainRequestsAreDoneWithoutAKey(t *testing.T) {
 				}
 			}
 			o := finish(t, invocation(t, "run", "--cwd", dir, "--pace", "0s", "--approve", "all", c.prompt))
-			last := o.stdout[strings.LastIndex(o.stdout, "\n\nI ")+1:]
-			if o.code != 0 || !strings.Contains(o.stdout, c.says) || o.stderr != "" {
+			last := o.stdout[strings.LastIndex(o.stdout, "\n\nI ")+1:] // the last words; one that only talks has no others
+			if o.code != 0 || !strings.Contains(last, c.says) || o.stderr != "" {
 				t.Errorf("exit code %d, want %q in\n%s%s", o.code, c.says, last, o.stderr)
 			}
 			for name, want := range c.files {
