@@ -17,7 +17,7 @@ type Record struct {
 	Session harness.SessionID
 	Detail  string // what was decided: a verdict and about what, a mode, a rule
 	Foreign bool   // the session is another user's; the caller was told that there is none
-	Err     error  // nil: it was done, unless there is a
+	Err     error  // nil: it was done, unless there is a Code
 	Code    string // why it was refused, in the protocol's words
 	Reason  string // the same, as the client was told
 	LeftOut int    // refusals of the same party before this one that have no record

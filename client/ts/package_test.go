@@ -75,6 +75,9 @@ func pack(t *testing.T, into string) (names []string) {
 		}
 	}
 	npm, err := exec.LookPath("npm")
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatal(err)
+	}
 	if err != nil {
 		t.Skip(err)
 	}

@@ -25,7 +25,7 @@ import (
 func snare(t *testing.T, dir string) (sprung func() string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		mustHave(t, err.Error())
 	}
 	put := func(name, text string, mode fs.FileMode) {
 		t.Helper()
@@ -157,7 +157,7 @@ func TestARepositorysProgramsNeverRunOutsideASandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := box.Probe(t.Context()); err != nil {
-				t.Skip(err)
+				mustHave(t, err.Error())
 			}
 			w, err := box.Open(t.Context(), harness.WorkspaceSpec{Directory: g.dir, Env: []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}})
 			if err != nil {
@@ -214,11 +214,11 @@ func TestARequiredSandboxThatIsMissingRunsNothing(t *testing.T) {
 					GidMappings:  []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
 				}
 				if err := exec.Command("unshare", "-Urm", "true").Run(); err != nil {
-					t.Skipf("no namespaces here: %v", err)
+					mustHave(t, "no namespaces here: "+err.Error())
 				}
 				o := finish(t, cmd)
 				if o.code == 99 {
-					t.Skipf("cannot make such a machine: %s", o.stderr)
+					mustHave(t, "cannot make such a machine: "+o.stderr)
 				}
 				return o
 			}

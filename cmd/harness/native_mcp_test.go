@@ -109,7 +109,7 @@ else
 }
 
 // mustHave skips a test whose real counterpart is missing; in CI that fails.
-func mustHave(t *testing.T, what string) {
+func mustHave(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)

@@ -32,7 +32,7 @@ func onTerminal(t testing.TB, cmd *exec.Cmd) *pty {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no terminals here: %v", err)
+		mustHave(t, "no terminals here: "+err.Error())
 	}
 	fd := int(master.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {

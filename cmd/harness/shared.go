@@ -41,7 +41,7 @@ func shelfOf(store harness.Store, data string) (shelf harness.Shelf, closes func
 }
 
 // accessOf is where nodes share tokens and logins; nil if the store is for one
-// process.
+// process, or is shared and keeps no files.
 func accessOf(store harness.Store) gateway.Shared {
 	if _, shared := store.(node.Shared); !shared {
 		return nil

@@ -37,7 +37,7 @@ func TestAnIsolatedSessionWorksInAPlaceOfItsOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := prepare(dir); err != nil {
-				t.Skipf("git: %v", err)
+				mustHave(t, "git: "+err.Error())
 			}
 			p := start(t, "--engine", "native", "--model", "offline", "--pace", "0", "--cwd", dir, "--tasks", rooms)
 			s := &nativeServer{process: p, dir: dir}
