@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ func printable(s string, limit int) string {
 			b.WriteString(`\u{fffd}`)
 		case r != ' ' && !unicode.IsGraphic(r), unicode.Is(unicode.Cf, r), r == 0x2028, r == 0x2029:
 			b.WriteString(`\u{`)
-			b.WriteString(hexOf(r))
+			b.WriteString(strconv.FormatInt(int64(r), 16))
 			b.WriteByte('}')
 		default:
 			b.WriteRune(r)
@@ -37,17 +38,4 @@ func field(s string, clean func(string) string) string {
 		p = printable(clean(s), maxField)
 	}
 	return p
-}
-
-func hexOf(r rune) string {
-	const digits = "0123456789abcdef"
-	var b [8]byte
-	i := len(b)
-	for {
-		i--
-		b[i] = digits[r&15]
-		if r >>= 4; r == 0 {
-			return string(b[i:])
-		}
-	}
 }

@@ -56,7 +56,7 @@ func (p *Plan) object(path string, raw []byte, into reflect.Value) *Wrong {
 		case i >= 0:
 			given[i] = value
 		case p.exact:
-			return &Wrong{path + clip(key), "there is no such field here; there are " + p.names()}
+			return &Wrong{path + Clip(key), "there is no such field here; there are " + p.names()}
 		}
 	}
 	for i := range p.fields {
@@ -73,9 +73,9 @@ func (p *Plan) object(path string, raw []byte, into reflect.Value) *Wrong {
 	return nil
 }
 
-// clip is a client's word, if an error can carry it. Of one that is longer it is
+// Clip is a client's word, if an error can carry it. Of one that is longer it is
 // the length: half of a secret is one that nobody recognises.
-func clip(s string) string {
+func Clip(s string) string {
 	const enough = 64
 	if len(s) <= enough {
 		return s

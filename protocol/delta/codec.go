@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/shape"
 	"harness/internal/strict"
 )
 
@@ -112,14 +113,4 @@ func refuse(kind error, format string, args ...any) error {
 }
 
 // quoted is a client's word, as an error can carry it.
-func quoted(s string) string { return strconv.Quote(short(s)) }
-
-// short is a client's word, if an error can carry it. Of one that is longer it is
-// the length: half of a secret is one that nobody recognises.
-func short(s string) string {
-	const enough = 64
-	if len(s) <= enough {
-		return s
-	}
-	return fmt.Sprintf("… (%d bytes)", len(s))
-}
+func quoted(s string) string { return strconv.Quote(shape.Clip(s)) }

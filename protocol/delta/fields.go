@@ -102,7 +102,7 @@ func (f *fields) integer(name string) *int {
 	}
 	v, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		f.fail(name, harness.ErrInvalid, "expected an integer, got %s", short(string(raw)))
+		f.fail(name, harness.ErrInvalid, "expected an integer, got %s", shape.Clip(string(raw)))
 		return nil
 	}
 	return new(int(v))

@@ -65,8 +65,8 @@ type Options struct {
 // session. It is an http.Handler for GET /ws.
 type Hub struct {
 	k       sessions
-	gate    gate    // nil: everybody may everything
-	witness witness // nil: nobody wants to know
+	gate    gate            // nil: everybody may everything
+	witness harness.Witness // nil: nobody wants to know
 	opts    Options
 	log     *slog.Logger
 	srv     *socket.Server
@@ -114,7 +114,7 @@ func New(k sessions, opts *Options) (*Hub, error) {
 	}
 	h.srv = srv
 	h.gate, _ = k.(gate)
-	h.witness, _ = k.(witness)
+	h.witness, _ = k.(harness.Witness)
 	h.ctx, h.stop = context.WithCancel(harness.AsServer(context.Background()))
 	k.OnWake(h.woke)
 	k.OnShow(h.showed)

@@ -6,14 +6,6 @@ import (
 	"harness"
 )
 
-// witness is a server that takes down what clients are refused.
-type witness interface {
-	// Asked is ctx of one thing that a client asks: whatever is refused of it
-	// is taken down once.
-	Asked(ctx context.Context) context.Context
-	Refused(ctx context.Context, f harness.Refusal)
-}
-
 // asked is ctx of one thing that the client asks.
 func (h *Hub) asked(ctx context.Context, w *watcher) context.Context {
 	if w.who != nil {

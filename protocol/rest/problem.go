@@ -33,11 +33,6 @@ func (p *problem) said() string {
 	return p.Title
 }
 
-// witness is a server that takes down what clients are refused.
-type witness interface {
-	Refused(ctx context.Context, f harness.Refusal)
-}
-
 // fault makes the problem of a status and a code.
 func fault(status int, code, title, detail string) *problem {
 	return &problem{Type: "urn:harness:problem:" + code, Title: title, Status: status, Code: code, Detail: detail}
@@ -127,7 +122,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	if k, ok := s.k.(witness); ok {
+	if k, ok := s.k.(harness.Witness); ok {
 		k.Refused(r.Context(), harness.Refusal{Session: harness.SessionID(r.PathValue("id")), Code: p.Code, Text: p.said()})
 	}
 	w.Header().Del("Content-Disposition")

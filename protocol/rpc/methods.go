@@ -73,16 +73,7 @@ func (c *conn) call(ctx context.Context, x *exchange, r request) (any, error) {
 			return m.call(c, ctx, x, r.params)
 		}
 	}
-	return nil, &rpcError{Code: codeMethodNotFound, Message: fmt.Sprintf("unknown method %q", clip(r.method)), Data: &errorData{Code: "method_not_found"}}
-}
-
-// clip is a client's word, if an error can carry it. Of one that is longer it is
-// the length: half of a secret is one that nobody recognises.
-func clip(s string) string {
-	if len(s) > 64 {
-		return fmt.Sprintf("… (%d bytes)", len(s))
-	}
-	return s
+	return nil, &rpcError{Code: codeMethodNotFound, Message: fmt.Sprintf("unknown method %q", shape.Clip(r.method)), Data: &errorData{Code: "method_not_found"}}
 }
 
 func (c *conn) initialize(context.Context, *exchange, *initializeParams) (initializeResult, error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/shape"
 )
 
 // sessions is what this protocol needs of the server.
@@ -38,14 +39,6 @@ type Options struct {
 	// Linger is how long the client is still told of turns that run when its
 	// input ends. Default: not at all.
 	Linger time.Duration
-}
-
-// witness is a server that takes down what clients are refused.
-type witness interface {
-	// Asked is ctx of one thing that a client asks: whatever is refused of it
-	// is taken down once.
-	Asked(ctx context.Context) context.Context
-	Refused(ctx context.Context, f harness.Refusal)
 }
 
 // conn is one client. One goroutine reads its requests and carries them out,
@@ -195,7 +188,7 @@ func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) [
 		if e.Code == codeInternal {
 			c.log.Error("request failed", "method", call.method, "err", err)
 		}
-		c.refused(ctx, clip(call.method), e)
+		c.refused(ctx, shape.Clip(call.method), e)
 		if call.id == nil {
 			return out
 		}
@@ -209,7 +202,7 @@ func (c *conn) answer(ctx context.Context, x *exchange, call call, out []byte) [
 
 // asked is ctx of one call.
 func (c *conn) asked(ctx context.Context) context.Context {
-	if k, ok := c.k.(witness); ok {
+	if k, ok := c.k.(harness.Witness); ok {
 		return k.Asked(ctx)
 	}
 	return ctx
@@ -217,7 +210,7 @@ func (c *conn) asked(ctx context.Context) context.Context {
 
 // refused has a refusal taken down before the client hears of it.
 func (c *conn) refused(ctx context.Context, what string, e *rpcError) {
-	if k, ok := c.k.(witness); ok {
+	if k, ok := c.k.(harness.Witness); ok {
 		f := harness.Refusal{What: "jsonrpc " + what, Text: e.Message}
 		if e.Data != nil {
 			f.Code = e.Data.Code
