@@ -10,6 +10,7 @@ import (
 
 	"harness"
 	"harness/gateway"
+	"harness/internal/redact"
 	"harness/kernel"
 	"harness/protocol/delta"
 	"harness/store/memory"
@@ -27,6 +28,11 @@ type gated struct {
 // is looked up, because it is no admin.
 const guest = "ada"
 
+// hiding is a redactor as a kernel knows it.
+type hiding struct{ *redact.Redactor }
+
+func (h hiding) Stream() kernel.TextStream { return h.Redactor.Stream() }
+
 // serveGated is serve with all of the gateway before it, and the token of the
 // guest.
 func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
@@ -40,9 +46,14 @@ func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &server{k: kernel.New(memory.New(), map[string]harness.Engine{"bench": e}, &kernel.Options{Engine: "bench", Window: -1})}
-	lines := func() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
-	gate := gateway.New(s.k, &gateway.Options{Audit: gateway.AuditTo(lines(), nil), Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
+	hidden, err := redact.New("a-secret-of-the-benchmark")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &server{k: kernel.New(memory.New(), map[string]harness.Engine{"bench": e}, &kernel.Options{Engine: "bench", Window: -1, Redact: hiding{hidden}})}
+	lines := func() *slog.Logger { return slog.New(hidden.Handler(slog.NewJSONHandler(io.Discard, nil))) }
+	audit := gateway.AuditTo(lines(), hidden.String)
+	gate := gateway.New(s.k, &gateway.Options{Audit: audit, Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
 	do := delta.Options{Window: -1}
 	do.Socket.StallAfter = -1
 	if s.hub, err = delta.New(gate, &do); err != nil {
@@ -56,7 +67,7 @@ func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	edge := gateway.NewEdge(names, gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens}), &gateway.EdgeOptions{Access: lines()})
+	edge := gateway.NewEdge(names, gateway.NewAuth(names, gateway.AuthOptions{Tokens: tokens}), &gateway.EdgeOptions{Access: lines(), Audit: audit, Clean: hidden.String})
 	edge.Handle(gateway.Route{Pattern: "GET /ws"}, s.hub)
 	s.http, s.addr = edge.Server(slog.New(slog.DiscardHandler)), l.Addr().String()
 	s.wg.Go(func() { s.http.Serve(l) })
