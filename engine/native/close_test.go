@@ -3,6 +3,7 @@ package native_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,9 @@ func TestATurnThatIsEndedClosesItsBooks(t *testing.T) {
 // sumsUp checks that the whole turn adds up to its summary, with what came after.
 func (r *rig) sumsUp(sum *harness.Antahkarana) {
 	r.Helper()
-	want, err := json.Marshal(conscience.Of(r.dir, r.log()[1:])) // without how the session began
+	log := r.log()
+	begins := slices.IndexFunc(log, func(e harness.Event) bool { _, ok := e.Payload.(*harness.UserMessage); return ok })
+	want, err := json.Marshal(conscience.Of(r.dir, log[begins:]))
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -31,7 +31,9 @@ else
 	if body := string(q[1].Body); !strings.Contains(body, `"model":"other-model"`) || !strings.Contains(body, `"effort":"high"`) {
 		t.Errorf("asked %s", body)
 	}
-	if sum := one[*harness.Antahkarana](r); !strings.Contains(string(sum.Ahamkara), `"profile":"code"`) {
+	sum := one[*harness.Antahkarana](r)
+	r.sumsUp(sum)
+	if !strings.Contains(string(sum.Ahamkara), `"profile":"code"`) {
 		t.Errorf("ran as %s", sum.Ahamkara)
 	}
 }
