@@ -47,7 +47,7 @@ func TestSeekFindsEveryEventInAFewReads(t *testing.T) {
 		if err != nil || got != want {
 			t.Fatalf("event %d: got %d, %v; want %d", first+i, got, err, want)
 		}
-		if c.read > 1<<20 {
+		if c.read > 2<<20 { // several of the longest lines may be in the way
 			t.Fatalf("event %d: %d bytes were read of %d", first+i, c.read, len(log))
 		}
 	}

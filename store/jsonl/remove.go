@@ -2,7 +2,7 @@ package jsonl
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,12 +45,9 @@ func (w *writer) remove(id harness.SessionID) error {
 	t.files.Lock()
 	defer t.files.Unlock()
 	threads := filepath.Join(s.dir, threadsDir)
-	bin, err := os.MkdirTemp(threads, removedName+"*")
-	if err != nil {
+	bin := filepath.Join(threads, removedName+rand.Text()) // in one step: who sweeps may be there at once
+	if err := os.Rename(s.threadDir(id), bin); err != nil {
 		return fmt.Errorf("%w: %w", err, harness.ErrStorage)
-	}
-	if err := os.Rename(s.threadDir(id), filepath.Join(bin, "thread")); err != nil {
-		return fmt.Errorf("%w: %w", errors.Join(err, os.Remove(bin)), harness.ErrStorage)
 	}
 	s.mu.Lock()
 	t.removed = true
