@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"harness"
@@ -63,7 +64,9 @@ func program(t testing.TB) string {
 	b, err := os.ReadFile("/proc/self/exe")
 	name := filepath.Join(dir, "harness")
 	if err == nil {
+		syscall.ForkLock.RLock() // a child that is started meanwhile would have it open for writing: "text file busy"
 		err = os.WriteFile(name, b, 0o755)
+		syscall.ForkLock.RUnlock()
 	}
 	if err != nil {
 		t.Fatal(err)
