@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -67,21 +66,11 @@ type Schedules interface {
 }
 
 func (s *Server) schedules() (Schedules, error) {
-	if s.opts.Schedules == nil {
-		return nil, fmt.Errorf("this server has no schedules: %w", harness.ErrUnsupported)
-	}
-	return s.opts.Schedules, nil
+	return part[Schedules](s.opts.Schedules, "this server has no schedules")
 }
 
 func (s *Server) listSchedules(ctx context.Context, _ *none) (scheduleList, error) {
-	all, err := s.schedules()
-	if err != nil {
-		return scheduleList{}, err
-	}
-	list, err := all.Schedules(ctx)
-	if list == nil {
-		list = []Schedule{}
-	}
+	list, err := listed(ctx, s.schedules, Schedules.Schedules)
 	return scheduleList{list}, err
 }
 
@@ -103,13 +92,5 @@ func (s *Server) runSchedule(ctx context.Context, key string, p *onSchedule, _ *
 }
 
 func (s *Server) removeSchedule(w http.ResponseWriter, r *http.Request, p *onSchedule, _ *none) error {
-	all, err := s.schedules()
-	if err == nil {
-		err = all.RemoveSchedule(r.Context(), p.ID)
-	}
-	if err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return removed(w, r, s.schedules, Schedules.RemoveSchedule, p.ID)
 }

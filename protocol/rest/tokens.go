@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -31,9 +30,6 @@ type (
 	tokenList struct {
 		Tokens []Token `json:"tokens"`
 	}
-	onToken struct {
-		Name string `json:"name" rule:"required id"`
-	}
 )
 
 // Tokens are the named tokens of the server, for those who may make them.
@@ -44,21 +40,11 @@ type Tokens interface {
 }
 
 func (s *Server) tokens() (Tokens, error) {
-	if s.opts.Tokens == nil {
-		return nil, fmt.Errorf("this server's tokens are made elsewhere: %w", harness.ErrUnsupported)
-	}
-	return s.opts.Tokens, nil
+	return part[Tokens](s.opts.Tokens, "this server's tokens are made elsewhere")
 }
 
 func (s *Server) listTokens(ctx context.Context, _ *none) (tokenList, error) {
-	all, err := s.tokens()
-	if err != nil {
-		return tokenList{}, err
-	}
-	list, err := all.Tokens(ctx)
-	if list == nil {
-		list = []Token{}
-	}
+	list, err := listed(ctx, s.tokens, Tokens.Tokens)
 	return tokenList{list}, err
 }
 
@@ -74,14 +60,6 @@ func (s *Server) addToken(ctx context.Context, _ string, _ *none, b *NewToken) (
 	return all.AddToken(ctx, *b, until)
 }
 
-func (s *Server) removeToken(w http.ResponseWriter, r *http.Request, p *onToken, _ *none) error {
-	all, err := s.tokens()
-	if err == nil {
-		err = all.RemoveToken(r.Context(), p.Name)
-	}
-	if err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+func (s *Server) removeToken(w http.ResponseWriter, r *http.Request, p *onName, _ *none) error {
+	return removed(w, r, s.tokens, Tokens.RemoveToken, p.Name)
 }

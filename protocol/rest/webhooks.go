@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -44,9 +43,6 @@ type (
 	webhookList struct {
 		Webhooks []Webhook `json:"webhooks"`
 	}
-	onWebhook struct {
-		Name string `json:"name" rule:"required id"`
-	}
 )
 
 // Webhooks is who is told, for callers: each sees and changes its own.
@@ -59,21 +55,11 @@ type Webhooks interface {
 }
 
 func (s *Server) webhooks() (Webhooks, error) {
-	if s.opts.Webhooks == nil {
-		return nil, fmt.Errorf("this server tells nobody: %w", harness.ErrUnsupported)
-	}
-	return s.opts.Webhooks, nil
+	return part[Webhooks](s.opts.Webhooks, "this server tells nobody")
 }
 
 func (s *Server) listWebhooks(ctx context.Context, _ *none) (webhookList, error) {
-	all, err := s.webhooks()
-	if err != nil {
-		return webhookList{}, err
-	}
-	list, err := all.Webhooks(ctx)
-	if list == nil {
-		list = []Webhook{}
-	}
+	list, err := listed(ctx, s.webhooks, Webhooks.Webhooks)
 	return webhookList{list}, err
 }
 
@@ -85,19 +71,11 @@ func (s *Server) addWebhook(ctx context.Context, _ string, _ *none, b *NewWebhoo
 	return all.AddWebhook(ctx, *b)
 }
 
-func (s *Server) removeWebhook(w http.ResponseWriter, r *http.Request, p *onWebhook, _ *none) error {
-	all, err := s.webhooks()
-	if err == nil {
-		err = all.RemoveWebhook(r.Context(), p.Name)
-	}
-	if err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+func (s *Server) removeWebhook(w http.ResponseWriter, r *http.Request, p *onName, _ *none) error {
+	return removed(w, r, s.webhooks, Webhooks.RemoveWebhook, p.Name)
 }
 
-func (s *Server) tryWebhook(ctx context.Context, _ string, p *onWebhook, _ *none) (Tried, error) {
+func (s *Server) tryWebhook(ctx context.Context, _ string, p *onName, _ *none) (Tried, error) {
 	all, err := s.webhooks()
 	if err != nil {
 		return Tried{}, err
