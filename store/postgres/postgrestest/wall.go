@@ -32,10 +32,17 @@ const (
 )
 
 // NewWall makes a way to the database that address names, which has a socket.
-func NewWall(t testing.TB, address string) *Wall { return NewWallAt(t, address, "127.0.0.1") }
+func NewWall(t testing.TB, address string) *Wall {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewWallAt(t, address, l)
+}
 
-// NewWallAt is NewWall on another address of this machine.
-func NewWallAt(t testing.TB, address, host string) *Wall {
+// NewWallAt is NewWall where l listens. It closes l.
+func NewWallAt(t testing.TB, address string, l net.Listener) *Wall {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -43,13 +50,9 @@ func NewWallAt(t testing.TB, address, host string) *Wall {
 	}
 	q := u.Query()
 	socket := filepath.Join(q.Get("host"), ".s.PGSQL."+q.Get("port"))
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &Wall{t: t}
 	w.cond = sync.NewCond(&w.mu)
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	host, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
