@@ -231,6 +231,28 @@ func TestTheDatabasesClockDecides(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsSetBackKeepsNoDeadOwnerAlive sets the database's clock back by a
+// day when an owner has just gone.
+func TestAClockThatIsSetBackKeepsNoDeadOwnerAlive(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	url := server.URL(t)
+	server.Exec(t, url, "CREATE TABLE skew AS SELECT interval '0' AS by")
+	server.Exec(t, url, "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() + by FROM skew $$")
+	skewed := url + ",pg_catalog"
+	wall := postgrestest.NewWall(t, skewed)
+	a, b := join(t, wall.URL, "a", setting{script: longScript}), join(t, skewed, "b", setting{script: longScript})
+	id := a.create(harness.NewSession{})
+	there := b.watch(id, 1)
+	a.do(id, submit("long"))
+	there.until("words", has[*harness.Token](1))
+	wall.Cut(postgrestest.BothWays)
+	server.Exec(t, url, "UPDATE skew SET by = interval '-1 day'")
+	there.until("the end", has[*harness.TurnEnd](1))
+	there.dense(1)
+	wall.Mend()
+}
+
 // TestAnOrderWaitsForTheNextOwner sends a command while nobody can answer it.
 func TestAnOrderWaitsForTheNextOwner(t *testing.T) {
 	t.Parallel()

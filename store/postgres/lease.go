@@ -168,9 +168,14 @@ func (s *Store) Orphans(ctx context.Context) iter.Seq2[harness.Lease, error] {
 	}
 }
 
+// setRight gives owners that would live for longer than anybody may at most that:
+// the clock was set back, and one that is dead since would keep what it has for as
+// long.
+const setRight = "WITH late AS (UPDATE owners SET expires = clock_timestamp() + ttl WHERE NOT dead AND expires > clock_timestamp() + ttl) "
+
 func (s *Store) orphans(ctx context.Context, after string) (page []harness.Lease, err error) {
 	err = s.query(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.Query(ctx, `SELECT l.session, l.owner, l.epoch FROM leases l JOIN owners o ON o.name = l.owner
+		rows, err := q.Query(ctx, setRight+`SELECT l.session, l.owner, l.epoch FROM leases l JOIN owners o ON o.name = l.owner
 			WHERE (o.dead OR o.expires <= clock_timestamp()) AND l.session > $1
 			UNION
 			SELECT o.session, '', 0 FROM orders o JOIN sessions s ON s.id = o.session
