@@ -135,3 +135,21 @@ var ErrHeld = &Error{"held", "the turn goes on later"}
 
 // ErrRetry marks a failure that another attempt may not have.
 var ErrRetry = &Error{"retry", "temporary failure"}
+
+// Reserved reports whether only the kernel writes p: no engine may say it, and no
+// run on another machine.
+func Reserved(p Payload) bool {
+	switch p := p.(type) {
+	case *UserMessage, *TurnStart, *TurnEnd, *ApprovalRequired, *ApprovalApplied,
+		*Session, *SessionState, *HealthSnapshot, *Rewound:
+		return true
+	case *SessionCheckpoint:
+		return p.CheckpointType == WorkspaceCheckpoint
+	case *HookEvent:
+		return p.Kind == HookCancel
+	case *Unknown:
+		_, known := Lookup(p.Name)
+		return known
+	}
+	return false
+}

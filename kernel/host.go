@@ -24,23 +24,6 @@ type host struct {
 
 var _ harness.Host = (*host)(nil)
 
-// kernelOwned are the kinds that only the kernel may write.
-func kernelOwned(p harness.Payload) bool {
-	switch p := p.(type) {
-	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
-		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, *harness.Rewound:
-		return true
-	case *harness.SessionCheckpoint:
-		return p.CheckpointType == harness.WorkspaceCheckpoint
-	case *harness.HookEvent:
-		return p.Kind == harness.HookCancel
-	case *harness.Unknown:
-		_, known := harness.Lookup(p.Name)
-		return known
-	}
-	return false
-}
-
 // Emit hands on a copy without secrets, made by the engine's goroutine: what the
 // engine does with p afterwards, or what is wrong with p, is no trouble for the
 // session.
@@ -68,7 +51,7 @@ func (h *host) take(ctx context.Context, frame uint64, p harness.Payload) error 
 	if err != nil {
 		return err
 	}
-	if kernelOwned(p) {
+	if harness.Reserved(p) {
 		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	}
 	before, now := h.clean.take(frame, p)

@@ -89,7 +89,7 @@ func TestEveryReportEverywhere(t *testing.T) {
 			from, before := len(s.log), len(s.m.asks)
 			name := strings.ReplaceAll(name, " ", "-")
 			switch {
-			case kernelOwned(p):
+			case harness.Reserved(p):
 				got[name+" "+pl.name] = "refused"
 				continue
 			case len(s.do(emitted{turn, report{payload: p}})) > 0 || len(s.m.asks) != before:

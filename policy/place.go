@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"harness/internal/glob"
 )
 
 // place is a file that a call names, as its name says: links are not followed.
@@ -72,21 +74,21 @@ type pathPattern struct {
 
 func newPathPattern(text string) (*pathPattern, error) {
 	p := &pathPattern{text: text, absolute: path.IsAbs(text)}
-	glob := strings.TrimPrefix(text, "./")
-	if !strings.Contains(glob, "/") {
-		glob = "**/" + glob
+	name := strings.TrimPrefix(text, "./")
+	if !strings.Contains(name, "/") {
+		name = "**/" + name
 	}
-	expr, err := globExpression(glob)
+	expr, err := glob.Strict(name)
 	if err != nil {
 		return p, err
 	}
 	if p.exact, err = regexp.Compile(expr); err != nil {
 		return p, err
 	}
-	if ascii(glob) {
+	if ascii(name) {
 		const special = `*?{},\`
-		p.head = glob[:len(glob)-len(strings.TrimLeftFunc(glob, func(c rune) bool { return !strings.ContainsRune(special, c) }))]
-		p.tail = strings.TrimPrefix(glob[strings.LastIndexAny(glob, special)+1:], "/") // **/ may be nothing
+		p.head = name[:len(name)-len(strings.TrimLeftFunc(name, func(c rune) bool { return !strings.ContainsRune(special, c) }))]
+		p.tail = strings.TrimPrefix(name[strings.LastIndexAny(name, special)+1:], "/") // **/ may be nothing
 	}
 	p.folded, err = regexp.Compile("(?i)" + expr)
 	return p, err

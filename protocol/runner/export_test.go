@@ -24,9 +24,6 @@ func RoundTrip(p harness.Payload) (harness.Payload, error) {
 	return got.Fact(), err
 }
 
-// Reserved reports whether a run may not say this.
-func Reserved(p harness.Payload) bool { return reserved(p) }
-
 // Read reads a stream.
 func Read(b []byte) *Stream { return newStream(io.NopCloser(bytes.NewReader(b))) }
 

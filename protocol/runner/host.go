@@ -26,7 +26,7 @@ func (r *run) Emit(ctx context.Context, p harness.Payload) error {
 	switch {
 	case p == nil:
 		return fmt.Errorf("an engine may not emit nothing: %w", harness.ErrInvalid)
-	case reserved(p):
+	case harness.Reserved(p):
 		return fmt.Errorf("an engine may not emit %s: %w", p.Type(), harness.ErrInvalid)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

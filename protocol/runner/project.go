@@ -100,20 +100,3 @@ func closes(p harness.Payload) bool {
 	}
 	return false
 }
-
-// reserved are the kinds that only the server writes: a run cannot say them.
-func reserved(p harness.Payload) bool {
-	switch p := p.(type) {
-	case *harness.UserMessage, *harness.TurnStart, *harness.TurnEnd, *harness.ApprovalRequired, *harness.ApprovalApplied,
-		*harness.Session, *harness.SessionState, *harness.HealthSnapshot, *harness.Rewound:
-		return true
-	case *harness.SessionCheckpoint:
-		return p.CheckpointType == harness.WorkspaceCheckpoint
-	case *harness.HookEvent:
-		return p.Kind == harness.HookCancel
-	case *harness.Unknown:
-		_, known := harness.Lookup(p.Name)
-		return known
-	}
-	return false
-}

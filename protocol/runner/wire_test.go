@@ -50,7 +50,7 @@ func TestEveryFactOfTheInventorySurvivesTheWire(t *testing.T) {
 	told := 0
 	for _, info := range harness.Inventory() {
 		p := info.New()
-		if runner.Reserved(p) {
+		if harness.Reserved(p) {
 			continue
 		}
 		fill(reflect.ValueOf(p).Elem(), 0)

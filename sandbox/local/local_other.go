@@ -2,29 +2,10 @@
 
 package local
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"runtime"
-
-	"harness"
-)
+import "harness/sandbox/internal/absent"
 
 // Sandbox does not work on this system.
-type Sandbox struct{}
+type Sandbox = absent.Sandbox
 
 // New returns a sandbox that says so.
-func New(*Options) *Sandbox { return &Sandbox{} }
-
-// Probe fails.
-func (*Sandbox) Probe(context.Context) (harness.Isolation, error) {
-	return harness.Isolation{}, missing()
-}
-
-// Open fails.
-func (*Sandbox) Open(context.Context, harness.WorkspaceSpec) (harness.Workspace, error) {
-	return nil, missing()
-}
-
-func missing() error { return fmt.Errorf("local on %s: %w", runtime.GOOS, errors.ErrUnsupported) }
+func New(*Options) *Sandbox { return absent.New("local") }
