@@ -1,7 +1,6 @@
 package jsonl_test
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"harness"
 	"harness/store/jsonl"
+	"harness/store/storetest"
 )
 
 // TestKilledProcessLosesNothingAcknowledged kills a process that appends, at a
@@ -23,51 +23,18 @@ import (
 // and line n is event n.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	rounds := 10
-	if os.Getenv("LONG") != "" {
-		rounds = 100
-	}
 	dir := filepath.Join(t.TempDir(), ".harness")
-	acked := map[harness.SessionID]harness.Seq{}
-	total := 0
-	for round := range rounds {
-		child := exec.Command(os.Args[0], "-test.run=^TestAppendUntilKilled$")
-		child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
-		child.Stderr = os.Stderr
-		out, err := child.StdoutPipe()
-		if err == nil {
-			err = child.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, last := bufio.NewScanner(out), 1+rand.IntN(400)
-		for n := 0; lines.Scan(); {
-			var id harness.SessionID
-			var seq harness.Seq
-			if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &seq); err != nil {
-				t.Errorf("round %d: the child says %q", round, lines.Text())
-				continue
-			}
-			acked[id] = max(acked[id], seq)
-			total++
-			if n++; n == last {
-				child.Process.Kill()
-			}
-		}
-		child.Wait()
-
+	storetest.Lives(t, func() *exec.Cmd { return appending(dir) }, func(t *testing.T, acked map[harness.SessionID]harness.Seq) {
 		st := open(t, dir)
 		for id, want := range acked {
 			s := mustAgree(t, st, id)
 			if s.Seq < want {
-				t.Fatalf("round %d: %s: acknowledged up to %d, the log ends at %d", round, id, want, s.Seq)
+				t.Fatalf("%s: acknowledged up to %d, the log ends at %d", id, want, s.Seq)
 			}
 			mustEndWhole(t, load(t, file(dir, id, "events.jsonl")), s.Seq)
 		}
 		mustClose(t, st)
-	}
-	t.Logf("%d kills, %d acknowledged commits, all there", rounds, total)
+	})
 }
 
 // mustEndWhole checks that a log has as many lines as events and ends with the
@@ -85,6 +52,13 @@ func mustEndWhole(t *testing.T, log []byte, head harness.Seq) {
 	if _, err := fmt.Sscanf(last[from:], "%d of %d", &i, &n); err != nil || i != n {
 		t.Fatalf("the log ends with event %d of %d of a commit, %v: %s", i, n, err, last)
 	}
+}
+
+// appending is a process that runs the test below.
+func appending(dir string) *exec.Cmd {
+	child := exec.Command(os.Args[0], "-test.run=^TestAppendUntilKilled$")
+	child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
+	return child
 }
 
 // TestAppendUntilKilled is the child of the tests that end a process or limit
@@ -139,30 +113,7 @@ func appendForever(t *testing.T, st *jsonl.Store, id harness.SessionID, say *syn
 func TestAFileThatMayNotGrowRefusesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), ".harness")
-	child := exec.Command("sh", "-c", `ulimit -f 64; exec "$0" -test.run='^TestAppendUntilKilled$'`, os.Args[0])
-	child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	acked, refusals := map[harness.SessionID]harness.Seq{}, 0
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var id harness.SessionID
-		var seq harness.Seq
-		if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &seq); err == nil {
-			acked[id] = seq
-		} else if strings.HasPrefix(lines.Text(), "error ") && strings.Contains(lines.Text(), harness.ErrStorage.Text) {
-			refusals++
-			t.Log(lines.Text())
-		}
-	}
-	child.Wait()
-	if refusals != 8 || len(acked) != 8 {
-		t.Fatalf("%d of 8 threads were refused, %d had written", refusals, len(acked))
-	}
+	acked := storetest.Grows(t, 64, 8, appending(dir))
 	st := open(t, dir)
 	for id, want := range acked {
 		s := mustAgree(t, st, id)

@@ -67,7 +67,7 @@ func (n *node) say(t *testing.T, word string) string {
 			if rest, ok := strings.CutPrefix(line, word); ok {
 				return strings.TrimSpace(rest)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("the process does not say %q", word)
 		}
 	}

@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,57 +11,32 @@ import (
 
 	"harness"
 	"harness/store/sqlite"
+	"harness/store/storetest"
 )
 
 // TestKilledProcessLosesNothingAcknowledged kills a process that appends, at a
 // moment it does not choose, again and again on the same data.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	rounds := 10
-	if os.Getenv("LONG") != "" {
-		rounds = 100
-	}
 	dir := t.TempDir()
-	acked := map[harness.SessionID]harness.Seq{}
-	total := 0
-	for round := range rounds {
-		child := exec.Command(os.Args[0], "-test.run=^TestAppendUntilKilled$")
-		child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
-		child.Stderr = os.Stderr
-		out, err := child.StdoutPipe()
-		if err == nil {
-			err = child.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, last := bufio.NewScanner(out), 1+rand.IntN(400)
-		for n := 0; lines.Scan(); {
-			var id harness.SessionID
-			var seq harness.Seq
-			if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &seq); err != nil {
-				t.Errorf("round %d: the child says %q", round, lines.Text())
-				continue
-			}
-			acked[id] = max(acked[id], seq)
-			total++
-			if n++; n == last {
-				child.Process.Kill()
-			}
-		}
-		child.Wait()
-
+	storetest.Lives(t, func() *exec.Cmd { return appending(dir) }, func(t *testing.T, acked map[harness.SessionID]harness.Seq) {
 		st := open(t, dir)
 		for id, want := range acked {
 			if n, err := read(t, st, id); err != nil || harness.Seq(n) < want {
-				t.Fatalf("round %d: %s: acknowledged up to %d, read %d events, %v", round, id, want, n, err)
+				t.Fatalf("%s: acknowledged up to %d, read %d events, %v", id, want, n, err)
 			}
 		}
 		if err := st.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	t.Logf("%d kills, %d acknowledged commits, all there", rounds, total)
+	})
+}
+
+// appending is a process that runs the test below.
+func appending(dir string) *exec.Cmd {
+	child := exec.Command(os.Args[0], "-test.run=^TestAppendUntilKilled$")
+	child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
+	return child
 }
 
 // TestAppendUntilKilled is the child of the test above, and of those that limit

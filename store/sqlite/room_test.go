@@ -1,14 +1,10 @@
 package sqlite_test
 
 import (
-	"bufio"
-	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"harness"
+	"harness/store/storetest"
 )
 
 // TestAFileThatMayNotGrowRefusesAndLosesNothing gives a process a limit on the
@@ -18,30 +14,7 @@ import (
 func TestAFileThatMayNotGrowRefusesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	child := exec.Command("sh", "-c", `ulimit -f 3000; exec "$0" -test.run='^TestAppendUntilKilled$'`, os.Args[0])
-	child.Env = append(os.Environ(), "HARNESS_TEST_APPEND_IN="+dir)
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	acked, refusals := map[harness.SessionID]harness.Seq{}, 0
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var id harness.SessionID
-		var seq harness.Seq
-		if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &seq); err == nil {
-			acked[id] = seq
-		} else if strings.HasPrefix(lines.Text(), "error ") && strings.Contains(lines.Text(), harness.ErrStorage.Text) {
-			refusals++
-			t.Log(lines.Text())
-		}
-	}
-	child.Wait()
-	if refusals != 8 || len(acked) != 8 {
-		t.Fatalf("%d of 8 sessions were refused, %d had written", refusals, len(acked))
-	}
+	acked := storetest.Grows(t, 3000, 8, appending(dir))
 	st := open(t, dir)
 	for id, want := range acked {
 		n, err := read(t, st, id)
