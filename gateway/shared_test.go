@@ -64,7 +64,7 @@ func newSharing(t *testing.T, d gateway.Shared, name, dir string) *sharing {
 // hears waits for the end of something.
 func (s *sharing) hears(what string) {
 	s.t.Helper()
-	for late := time.After(20 * time.Second); ; {
+	for late := time.After(time.Minute); ; {
 		select {
 		case got := <-s.ended:
 			if got == what {
@@ -91,7 +91,7 @@ func waits(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(20 * time.Second); !cond(); {
+	for late := time.After(time.Minute); !cond(); {
 		select {
 		case <-tick.C:
 		case <-late:

@@ -183,7 +183,7 @@ func TestTokensAreBounded(t *testing.T) {
 // await looks until a condition holds.
 func await(t testing.TB, cond func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {

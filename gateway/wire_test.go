@@ -25,7 +25,7 @@ func (s *site) raw(text string) string {
 		s.t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, text); err != nil {
 		s.t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestAHookSaysWhyItsLastTryFailed(t *testing.T) {
 	r.run(harness.NewSession{}, "go")
 	until := func(name, why string) notify.Failure {
 		t.Helper()
-		for late := time.After(20 * time.Second); ; {
+		for late := time.After(time.Minute); ; {
 			for _, h := range r.n.Hooks() {
 				if h.Name == name && h.Failed.Why == why {
 					return h.Failed

@@ -71,7 +71,7 @@ func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(20 * time.Second); !cond(); {
+	for late := time.After(time.Minute); !cond(); {
 		select {
 		case <-tick.C:
 		case <-late:

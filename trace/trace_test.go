@@ -84,7 +84,7 @@ func next(t testing.TB, heard chan *otlp.TracesData) []*otlp.Span {
 	select {
 	case d := <-heard:
 		return d.ResourceSpans[0].ScopeSpans[0].Spans
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing is traced")
 	}
 	return nil

@@ -151,7 +151,7 @@ func TestMetaFollowsAStatus(t *testing.T) {
 	a := new(author)
 	mustAppend(t, st, a.next("a", 1), a.next("a", 3), a.next("a", 2))
 	want := fmt.Sprintf("%q: %q", "status", a.state.Status)
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(string(load(t, file(dir, "a", "meta.json"))), want); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(string(load(t, file(dir, "a", "meta.json"))), want); {
 		if time.Now().After(deadline) {
 			t.Fatalf("meta.json has no %s: %s", want, load(t, file(dir, "a", "meta.json")))
 		}

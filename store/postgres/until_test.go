@@ -8,7 +8,7 @@ import (
 // until waits for a condition, for as long as it could reasonably take.
 func until(t testing.TB, done func() bool, what string) {
 	t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(time.Minute)
 	every := time.NewTicker(5 * time.Millisecond)
 	defer every.Stop()
 	for !done() {

@@ -52,7 +52,7 @@ func TestAPatternThatBranchesEverywhereIsCheap(t *testing.T) {
 	rules := map[string]string{"": strings.Repeat("a*", 200) + "b\n" + strings.Repeat("**/a*/", 100) + "b\n"}
 	ignored(rules, strings.Repeat("a", 255), false)
 	ignored(rules, strings.Repeat("a/", 200)+"a", false)
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); d > time.Minute {
 		t.Errorf("took %v", d)
 	}
 }
