@@ -82,6 +82,21 @@ func (b *budget) admit(ctx context.Context, most int64) (verdict, error) {
 	}
 }
 
+// enter is admit, with the refusal that the client is told.
+func (b *budget) enter(ctx context.Context, most int64) error {
+	switch v, err := b.admit(ctx, most); {
+	case err != nil:
+		return ended(ctx, err)
+	case v == spent:
+		return refuseSpent
+	case v == numbered:
+		return refuseNumbered
+	case v == tooMany:
+		return refuseMany
+	}
+	return nil
+}
+
 // settle ends a request that was let in with most and used so many.
 func (b *budget) settle(most, used int64) {
 	b.mu.Lock()

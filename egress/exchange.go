@@ -29,15 +29,8 @@ func (p *Proxy) spend(w http.ResponseWriter, r *http.Request, d *decision, x *ex
 	if x.route.Kind == Answer {
 		most = x.ask.bound()
 	}
-	switch v, err := x.holder.budget.admit(ctx, most); {
-	case err != nil:
-		return ended(ctx, err)
-	case v == spent:
-		return refuseSpent
-	case v == numbered:
-		return refuseNumbered
-	case v == tooMany:
-		return refuseMany
+	if err := x.holder.budget.enter(ctx, most); err != nil {
+		return err
 	}
 	var used Usage
 	defer func() {

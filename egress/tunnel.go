@@ -33,15 +33,8 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, d *decision) erro
 	}
 	ctx, cancel := p.bind(r, h)
 	defer cancel(nil)
-	switch v, err := h.budget.admit(ctx, 0); {
-	case err != nil:
-		return ended(ctx, err)
-	case v == spent:
-		return refuseSpent
-	case v == numbered:
-		return refuseNumbered
-	case v == tooMany:
-		return refuseMany
+	if err := h.budget.enter(ctx, 0); err != nil {
+		return err
 	}
 	defer h.budget.settle(0, 0)
 	there, err := p.forward.guard.connect(ctx, host, forwardPort)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -109,17 +110,14 @@ func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, shown}); err != nil {
 		return harness.Decision{}, err
 	}
-	select {
-	case d := <-answer:
-		if !bytes.Equal(shown.Input, u.Input) && d.decision.Digest == harness.Digest(shown.Input) {
-			d.decision.Digest = harness.Digest(u.Input) // it is about the call as it was shown
-		}
-		return d.decision, d.err
-	case <-ctx.Done():
-		return harness.Decision{}, context.Cause(ctx)
-	case <-h.s.done:
-		return harness.Decision{}, harness.ErrUnavailable
+	d, err := await(ctx, h.s, answer)
+	if err != nil {
+		return harness.Decision{}, err
 	}
+	if !bytes.Equal(shown.Input, u.Input) && d.decision.Digest == harness.Digest(shown.Input) {
+		d.decision.Digest = harness.Digest(u.Input) // it is about the call as it was shown
+	}
+	return d.decision, d.err
 }
 
 // keepFiles returns when the turn may change files, or have others do it.
@@ -128,14 +126,8 @@ func (h *host) keepFiles(ctx context.Context) error {
 	if err := h.send(ctx, h.s.reports, delegated{answer, h.turn}); err != nil {
 		return err
 	}
-	select {
-	case d := <-answer:
-		return d.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-h.s.done:
-		return harness.ErrUnavailable
-	}
+	d, err := await(ctx, h.s, answer)
+	return cmp.Or(err, d.err)
 }
 
 func (h *host) Checkpoint(ctx context.Context, ref string) error {
@@ -149,13 +141,20 @@ func (h *host) Checkpoint(ctx context.Context, ref string) error {
 	if err := h.send(ctx, h.s.reports, checkpointed{answer, h.turn, ref}); err != nil {
 		return err
 	}
+	r, err := await(ctx, h.s, answer)
+	return cmp.Or(err, r.err)
+}
+
+// await returns what the session answers, unless the run or the session is over.
+func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
+	var none T
 	select {
-	case r := <-answer:
-		return r.err
+	case got := <-answer:
+		return got, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-h.s.done:
-		return harness.ErrUnavailable
+		return none, context.Cause(ctx)
+	case <-s.done:
+		return none, harness.ErrUnavailable
 	}
 }
 
