@@ -92,33 +92,23 @@ func (h *housing) acp(command string) (harness.Engine, error) {
 // and to what else they may reach; nil if that is nothing.
 func (h *housing) bridge(name string, reached ...string) (codex.Base, *wayOut, error) {
 	ctx := context.Background()
-	box, notice, err := h.enclose(ctx)
+	got, err := h.enclose(ctx)
 	if err != nil {
 		return codex.Base{}, nil, err
 	}
 	spec := h.workspace()
-	base := codex.Base{Sandbox: box, Notice: notice, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, Network: spec.Network, Limits: spec.Limits, Log: h.log}
+	base := codex.Base{Sandbox: got.box, Notice: got.notice, ReadOnly: spec.ReadOnly, Hidden: spec.Hidden, Network: spec.Network, Limits: spec.Limits, Log: h.log}
 	if h.data != "" {
 		base.State = filepath.Join(h.place(), "agents", name)
 	}
-	h.about = append(h.about, [2]string{"sandbox", fenced(notice)})
+	h.about = append(h.about, [2]string{"sandbox", fenced(got.notice)})
 	if len(reached) == 0 && len(h.exit.domains()) == 0 {
 		return base, nil, nil
 	}
-	out, err := h.wayOut(ctx, notice, reached...)
+	out, err := h.wayOut(ctx, got.notice, reached...)
 	if err != nil {
 		return base, nil, err
 	}
 	base.Outfit, base.Network = out.fit, base.Network || out.loop != ""
 	return base, out, nil
-}
-
-// enclose chooses a sandbox. Processes are in the book before they run, where
-// there is one.
-func (h *housing) enclose(ctx context.Context) (harness.Sandbox, harness.SandboxNotice, error) {
-	box, notice, err := h.fence.choose(ctx)
-	if err == nil && h.book != nil {
-		box = h.book.Sandbox(box)
-	}
-	return box, notice, err
 }

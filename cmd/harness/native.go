@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"harness"
 	"harness/egress"
@@ -27,9 +28,14 @@ func (h *housing) native() (harness.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, notice, err := h.enclose(ctx)
-	if err != nil {
-		return nil, err
+	box := &later{pick: sync.OnceValues(func() (enclosed, error) { return h.enclose(ctx) })}
+	h.about = append(h.about, [2]string{"model", mind.said})
+	if !h.mayChooseLater() {
+		got, err := box.pick()
+		if err != nil {
+			return nil, err
+		}
+		h.about = append(h.about, [2]string{"sandbox", fenced(got.notice)})
 	}
 	work := h.workspace()
 	work.ReadOnly = append(work.ReadOnly, skills, profiles)
@@ -42,7 +48,7 @@ func (h *housing) native() (harness.Engine, error) {
 	opts := &native.Options{
 		Model: mind.model, Provider: mind.provider, Facts: model.KnownFacts(),
 		Tools: tool.Builtin(tool.Options{Hosts: hosts}), Sandbox: box, Workspace: work,
-		Notice: func(w harness.Workspace) harness.SandboxNotice { return sandbox.Notice(notice, w) },
+		Notice: box.notice,
 		Log:    h.log,
 	}
 	if *h.mcp != "" {
@@ -63,12 +69,15 @@ func (h *housing) native() (harness.Engine, error) {
 	}
 	var out *wayOut
 	if len(h.exit.domains()) > 0 { // its models are asked from here, its commands go through tunnels
-		if out, err = h.wayOut(ctx, notice); err != nil {
+		got, err := box.pick()
+		if err == nil {
+			out, err = h.wayOut(ctx, got.notice)
+		}
+		if err != nil {
 			return nil, err
 		}
 		opts.Sandbox = &outfitted{box, out.fit}
 	}
-	h.about = append(h.about, [2]string{"model", mind.said}, [2]string{"sandbox", fenced(notice)})
 	e := native.New(mind.client, opts)
 	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
 }
