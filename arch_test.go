@@ -22,6 +22,7 @@ import (
 var mayImport = map[string][]string{
 	".":      {},
 	"policy": {".", "internal/glob", "internal/strict"},
+	"policy": {".", "internal/lazy", "internal/strict"},
 	"health": {"."},
 	"kernel": {".", "policy", "health", "internal/mint"},
 
@@ -73,7 +74,7 @@ var mayImport = map[string][]string{
 	"engine/*":                    {".", "internal/*"},
 	// The engine that owns its loop puts models, tools and what they remember together.
 	"engine/native":   {".", "internal/*", "engine/native/*", "memory", "model", "retrieval", "retrieval/bm25", "tool", "tool/mcp"},
-	"engine/native/*": {".", "tool"},
+	"engine/native/*": {".", "internal/lazy", "tool"},
 	// Engines for programs that speak JSON-RPC keep and hear them in the same way.
 	"engine/codex":            {".", "engine/internal/*"},
 	"engine/claude":           {".", "engine/internal/*"},
@@ -89,17 +90,18 @@ var mayImport = map[string][]string{
 	"protocol/rest": {".", "health", "internal/*", "archive", "archive/transcript"},
 
 	// Clients of model servers share what is below them; the stand-in needs none.
-	"model":           {},
-	"model/wire":      {"model"},
+	"model":           {"internal/lazy"},
+	"model/wire":      {"internal/lazy", "model"},
 	"model/anthropic": {"model", "model/wire"},
 	"model/openai":    {"model", "model/wire"},
-	"model/offline":   {"model"},
+	"model/offline":   {"internal/lazy", "model"},
 
 	// Tools work in whatever workspace they are given.
 	"tool": {".", "internal/glob", "internal/public", "workspace/ignore"},
+	"tool": {".", "internal/lazy", "internal/public", "workspace/ignore"},
 
 	// Tools do not know each other's kind; MCP servers run in a workspace like any process.
-	"tool/mcp": {".", "tool", "internal/strict"},
+	"tool/mcp": {".", "tool", "internal/lazy", "internal/strict"},
 
 	// Ranking is for tools, too, so it knows nothing of files.
 	"retrieval":      {".", "retrieval/bm25", "workspace/ignore"},

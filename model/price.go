@@ -2,7 +2,8 @@ package model
 
 import (
 	"maps"
-	"regexp"
+
+	"harness/internal/lazy"
 )
 
 // Price is what a provider asks for a million tokens, in US dollars.
@@ -24,14 +25,14 @@ type Fact struct {
 type Facts map[string]Fact
 
 // dated is how a model is called when its day is pinned.
-var dated = regexp.MustCompile(`-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$`)
+var dated = lazy.Regexp{Expr: `-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$`}
 
 // About finds what is known about a model, by its name or by its name without a date.
 func (f Facts) About(provider, model string) (Fact, bool) {
 	if fact, ok := f[provider+"/"+model]; ok {
 		return fact, true
 	}
-	fact, ok := f[provider+"/"+dated.ReplaceAllString(model, "")]
+	fact, ok := f[provider+"/"+dated.Get().ReplaceAllString(model, "")]
 	return fact, ok
 }
 

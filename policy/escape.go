@@ -1,27 +1,29 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"harness/internal/lazy"
 )
 
 // escape is an argument with which a program runs another, or reads what to run
 // from elsewhere.
 type escape struct {
-	program string         // as nameGlob has it
-	options []string       // long ones also when cut short; "-x" also among other letters
-	words   []string       // arguments that are, or begin with, these
-	text    *regexp.Regexp // words that are like this
-	safe    *regexp.Regexp // the first word, unless it is like this
-	first   bool           // options of the program itself, before its first other word
-	bare    bool           // without a word it reads its program from its input
+	program string       // as nameGlob has it
+	options []string     // long ones also when cut short; "-x" also among other letters
+	words   []string     // arguments that are, or begin with, these
+	text    *lazy.Regexp // words that are like this
+	safe    *lazy.Regexp // the first word, unless it is like this
+	first   bool         // options of the program itself, before its first other word
+	bare    bool         // without a word it reads its program from its input
 }
 
-var anything = regexp.MustCompile(`(?s).`)
+var anything = lazy.Regexp{Expr: `(?s).`}
 
 // harmlessSed are scripts that print, delete and replace.
-var harmlessSed = regexp.MustCompile(`^(?:(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=]|s/[^/\\\n]*/[^/\\\n]*/[gpI0-9]*)$`)
+var harmlessSed = lazy.Regexp{Expr: `^(?:(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=]|s/[^/\\\n]*/[^/\\\n]*/[gpI0-9]*)$`}
 
 // escapes are what we know of; a program can always do what we do not know.
 var escapes = []escape{
@@ -32,9 +34,9 @@ var escapes = []escape{
 	{program: "git", words: []string{"config", "bisect", "filter-branch", "submodule", "difftool", "mergetool", "credential", "daemon", "send-email", "instaweb", "gui", "citool", "web--browse", "hook", "maintenance", "ext::", "upload-pack", "remote-ext", "remote-fd"}},
 	{program: "git", options: []string{"--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv", "--extcmd", "--tool", "--open-files-in-pager", "--output", "--template", "--config", "--editor", "--reference", "--recurse-submodules"}},
 	{program: "git", options: []string{"-O", "-x", "-u"}},
-	{program: "*awk", text: regexp.MustCompile(`system|getline|[|>@]|\bprintf?\b[^}]*>`), options: []string{"-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"}},
-	{program: "*sed", options: []string{"-e", "-f", "--expression", "--file"}, safe: harmlessSed},
-	{program: "tar", options: []string{"-I", "-F", "--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"}, text: regexp.MustCompile(`^[A-Za-z]*[IF][A-Za-z]*$`)},
+	{program: "*awk", text: &lazy.Regexp{Expr: `system|getline|[|>@]|\bprintf?\b[^}]*>`}, options: []string{"-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"}},
+	{program: "*sed", options: []string{"-e", "-f", "--expression", "--file"}, safe: &harmlessSed},
+	{program: "tar", options: []string{"-I", "-F", "--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"}, text: &lazy.Regexp{Expr: `^[A-Za-z]*[IF][A-Za-z]*$`}},
 	{program: "bsdtar", options: []string{"--use-compress-program"}},
 	{program: "zip", options: []string{"-T", "-TT", "--unzip-command"}},
 	{program: "unzip", options: []string{"-T"}},
@@ -50,13 +52,13 @@ var escapes = []escape{
 	{program: "man", options: []string{"-P", "-H", "--pager", "--html"}},
 	{program: "less", words: []string{"+"}, options: []string{"-k", "--lesskey-file"}},
 	{program: "more", words: []string{"+"}},
-	{program: "vi", text: anything, bare: true},
-	{program: "*vim*", text: anything, bare: true},
-	{program: "view", text: anything, bare: true},
-	{program: "ex", text: anything, bare: true},
-	{program: "ed", text: anything, bare: true},
-	{program: "emacs*", text: anything, bare: true},
-	{program: "m4", text: anything, bare: true},
+	{program: "vi", text: &anything, bare: true},
+	{program: "*vim*", text: &anything, bare: true},
+	{program: "view", text: &anything, bare: true},
+	{program: "ex", text: &anything, bare: true},
+	{program: "ed", text: &anything, bare: true},
+	{program: "emacs*", text: &anything, bare: true},
+	{program: "m4", text: &anything, bare: true},
 	{program: "npx", options: []string{"-c", "--call", "-p", "--package"}},
 	{program: "python*", options: []string{"-c"}, bare: true},
 	{program: "pypy*", options: []string{"-c"}, bare: true},
@@ -69,11 +71,11 @@ var escapes = []escape{
 	{program: "lua*", options: []string{"-e"}, bare: true},
 	{program: "osascript", options: []string{"-e"}, bare: true},
 	{program: "psql", words: []string{`\!`}, options: []string{"-c", "-f", "--command", "--file"}, bare: true},
-	{program: "sqlite3", text: regexp.MustCompile(`(?i)\.(shell|system|load|import|read|output|once)|load_extension|readfile|writefile|edit\(`), options: []string{"-cmd"}, bare: true},
+	{program: "sqlite3", text: &lazy.Regexp{Expr: `(?i)\.(shell|system|load|import|read|output|once)|load_extension|readfile|writefile|edit\(`}, options: []string{"-cmd"}, bare: true},
 	{program: "go", options: []string{"-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "-ldflags", "-gccgoflags"}, words: []string{"generate", "env", "-C", "--C"}},
 	{program: "cargo", options: []string{"--config"}},
-	{program: "make", options: []string{"-f", "-C", "--file", "--makefile", "--directory", "--eval", "-I", "--include-dir"}, text: regexp.MustCompile(`^[A-Za-z_.][A-Za-z0-9_.]*[:+?!]*=`)},
-	{program: "gmake", options: []string{"-f", "-C", "--file", "--makefile", "--directory", "--eval"}, text: regexp.MustCompile(`^[A-Za-z_.][A-Za-z0-9_.]*[:+?!]*=`)},
+	{program: "make", options: []string{"-f", "-C", "--file", "--makefile", "--directory", "--eval", "-I", "--include-dir"}, text: &lazy.Regexp{Expr: `^[A-Za-z_.][A-Za-z0-9_.]*[:+?!]*=`}},
+	{program: "gmake", options: []string{"-f", "-C", "--file", "--makefile", "--directory", "--eval"}, text: &lazy.Regexp{Expr: `^[A-Za-z_.][A-Za-z0-9_.]*[:+?!]*=`}},
 	{program: "npm", options: []string{"--prefix", "-C", "--script-shell", "--node-options", "--userconfig", "--globalconfig"}, words: []string{"exec", "x", "explore", "config", "set"}},
 	{program: "pnpm", options: []string{"-C", "--dir", "--script-shell", "--config"}, words: []string{"exec", "dlx"}},
 	{program: "yarn", options: []string{"--cwd", "--script-shell"}, words: []string{"exec", "dlx"}},
@@ -83,19 +85,20 @@ var escapes = []escape{
 	{program: "test", words: []string{"-v", "-R"}},
 	{program: "[", words: []string{"-v", "-R"}},
 	{program: "printf", options: []string{"-v"}},
-	{program: "export", text: anything},
-	{program: "readonly", text: anything},
-	{program: "local", text: anything},
+	{program: "export", text: &anything},
+	{program: "readonly", text: &anything},
+	{program: "local", text: &anything},
 }
 
 // escaping says why arguments let a program run another.
 func escaping(name string, args []word) string {
-	for _, e := range escapesByName[name] {
+	byName, byGlob := escapesToBeFound()
+	for _, e := range byName[name] {
 		if why := e.in(name, args); why != "" {
 			return why
 		}
 	}
-	for _, e := range escapesByGlob {
+	for _, e := range byGlob {
 		if nameGlob(e.program).fits(name) {
 			if why := e.in(name, args); why != "" {
 				return why
@@ -105,21 +108,19 @@ func escaping(name string, args []word) string {
 	return ""
 }
 
-// escapesByName and escapesByGlob are the escapes, to be found: no program has
-// some of both.
-var escapesByName, escapesByGlob = indexed(escapes)
-
-func indexed(all []escape) (byName map[string][]*escape, byGlob []*escape) {
+// escapesToBeFound are the escapes by the names of programs, and those of names
+// with stars: no program has some of both.
+var escapesToBeFound = sync.OnceValues(func() (byName map[string][]*escape, byGlob []*escape) {
 	byName = make(map[string][]*escape)
-	for i := range all {
-		if e := &all[i]; strings.Contains(e.program, "*") {
+	for i := range escapes {
+		if e := &escapes[i]; strings.Contains(e.program, "*") {
 			byGlob = append(byGlob, e)
 		} else {
 			byName[e.program] = append(byName[e.program], e)
 		}
 	}
 	return byName, byGlob
-}
+})
 
 const otherwise = " can run other commands with such arguments"
 
@@ -133,8 +134,8 @@ func (e *escape) in(name string, args []word) string {
 		switch {
 		case option && slices.ContainsFunc(e.options, func(o string) bool { return isOption(a.text, o) }),
 			slices.ContainsFunc(e.words, func(w string) bool { return isWord(a.text, w) }),
-			!option && e.text != nil && e.text.MatchString(a.text),
-			!option && e.safe != nil && words == 0 && !e.safe.MatchString(a.text):
+			!option && e.text != nil && e.text.Get().MatchString(a.text),
+			!option && e.safe != nil && words == 0 && !e.safe.Get().MatchString(a.text):
 			return name + otherwise
 		case !option:
 			if e.first {

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"sync"
 )
 
 // WorkspaceFile is where a workspace has rules of its own, below its directory.
@@ -21,7 +22,7 @@ func Join(server, workspace *Policy, directory string) *Policy {
 	if server != nil {
 		*p = *server
 	}
-	strict := &Policy{rules: []rule{guard}}
+	strict := &Policy{rules: []rule{guard()}}
 	if workspace != nil {
 		own := slices.Clone(workspace.rules)
 		for i := range own {
@@ -59,10 +60,12 @@ func Unreadable(name string, err error) *Policy {
 
 // guard asks before a call changes what is kept beside the workspace's files:
 // its rules, what "always" has allowed, its sessions.
-var guard = rule{
-	outcome: Ask, path: "builtin#rules", reason: "it may change the rules and sessions of the workspace", source: ByFile, changes: true, firm: true, surely: true, hint: ".harness",
-	paths: []*pathPattern{mustPattern("./.harness/**")},
-}
+var guard = sync.OnceValue(func() rule {
+	return rule{
+		outcome: Ask, path: "builtin#rules", reason: "it may change the rules and sessions of the workspace", source: ByFile, changes: true, firm: true, surely: true, hint: ".harness",
+		paths: []*pathPattern{mustPattern("./.harness/**")},
+	}
+})
 
 func mustPattern(s string) *pathPattern {
 	p, err := newPathPattern(s)

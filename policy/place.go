@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"harness/internal/glob"
+	"harness/internal/lazy"
 )
 
 // place is a file that a call names, as its name says: links are not followed.
@@ -18,7 +19,7 @@ type place struct {
 	sure   bool // it is an ordinary path whose workspace is known
 }
 
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+var scheme = lazy.Regexp{Expr: `^[A-Za-z][A-Za-z0-9+.-]*:`}
 
 // cleanDirectory is the workspace's path; "" if it is not absolute.
 func cleanDirectory(directory string) string {
@@ -34,7 +35,7 @@ func (c *call) place(name string) place { return c.placeFrom(place{}, name) }
 // placeFrom is place for a name that is relative to a directory of the
 // workspace.
 func (c *call) placeFrom(at place, name string) place {
-	if name == "" || strings.ContainsAny(name, "\x00\\") || name[0] == '~' || strings.Contains(name, ":") && scheme.MatchString(name) || len(name) > 4096 {
+	if name == "" || strings.ContainsAny(name, "\x00\\") || name[0] == '~' || strings.Contains(name, ":") && scheme.Get().MatchString(name) || len(name) > 4096 {
 		return place{}
 	}
 	p := place{sure: true}

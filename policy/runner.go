@@ -4,35 +4,25 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 // carriers run the command that their arguments hold, after options of their
 // own.
-var carriers = setOf(
-	"sudo", "doas", "su", "runuser", "pkexec", "env", "nohup", "time", "timeout", "nice", "ionice", "chrt", "taskset", "stdbuf", "unbuffer", "setsid", "setarch", "chroot",
-	"unshare", "nsenter", "bwrap", "firejail", "fakeroot", "flock", "parallel", "watch", "xargs", "busybox", "toybox", "command", "builtin", "exec", "strace", "ltrace",
-	"gdb", "script", "expect", "entr", "caffeinate", "systemd-run", "dbus-run-session", "xvfb-run", "ssh", "direnv", "noglob", "nocorrect", "-",
-	"numactl", "prlimit", "cpulimit", "faketime", "proot", "winpty", "rlwrap", "at", "batch",
-)
+var carriers = lazy.Words{Text: `sudo doas su runuser pkexec env nohup time timeout nice ionice chrt taskset stdbuf unbuffer setsid setarch chroot
+	unshare nsenter bwrap firejail fakeroot flock parallel watch xargs busybox toybox command builtin exec strace ltrace
+	gdb script expect entr caffeinate systemd-run dbus-run-session xvfb-run ssh direnv noglob nocorrect -
+	numactl prlimit cpulimit faketime proot winpty rlwrap at batch`}
 
 // interpreters run a text as a program; those that are shells have lines that
 // can be read.
-var interpreters = setOf("sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd")
+var interpreters = lazy.Words{Text: `sh bash rbash dash zsh ksh mksh ash fish csh tcsh pwsh powershell cmd`}
 
 // builtins change what the words after them mean, or run what their arguments
 // say.
-var builtins = setOf(
-	"eval", ".", "source", "trap", "alias", "unalias", "shopt", "set", "setopt", "unsetopt", "enable", "hash", "fc", "jobs", "complete", "compgen", "compopt", "bind", "mapfile", "readarray",
-	"read", "let", "unset", "declare", "typeset", "nameref", "coproc", "getopts", "pushd", "popd", "autoload", "zmodload", "emulate", "repeat", "rehash",
-)
-
-func setOf(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, n := range names {
-		set[n] = true
-	}
-	return set
-}
+var builtins = lazy.Words{Text: `eval . source trap alias unalias shopt set setopt unsetopt enable hash fc jobs complete compgen compopt bind mapfile readarray
+	read let unset declare typeset nameref coproc getopts pushd popd autoload zmodload emulate repeat rehash`}
 
 // add takes a command, finds out whether it can be told what it runs, and takes
 // what it runs, too.
@@ -56,12 +46,12 @@ func (r *reader) add(c command, depth int) {
 		if !r.stays(args) {
 			c.opaque = firstOf(c.opaque, "it goes outside the workspace, or nobody can tell where")
 		}
-	case builtins[name]:
+	case builtins.Has(name):
 		c.opaque = firstOf(c.opaque, name+" can change what other words mean")
 		c.hidden = c.hidden || name == "eval" && slices.ContainsFunc(args, unsure)
-	case carriers[name], interpreters[name]:
+	case carriers.Has(name), interpreters.Has(name):
 		c.opaque = firstOf(c.opaque, name+" runs another command")
-		c.hidden = c.hidden || interpreters[name] && fromInput(args)
+		c.hidden = c.hidden || interpreters.Has(name) && fromInput(args)
 	default:
 		c.opaque = firstOf(c.opaque, escaping(name, args))
 	}
@@ -107,7 +97,7 @@ func (r *reader) inside(name string, args []word, depth int) {
 			words = append(words, a.text)
 		}
 		r.script(strings.Join(words, " "), depth+1)
-	case interpreters[name]:
+	case interpreters.Has(name):
 		for i, a := range args {
 			if i+1 < len(args) && strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "c") {
 				if !args[i+1].sure {
@@ -120,7 +110,7 @@ func (r *reader) inside(name string, args []word, depth int) {
 		}
 	case name == "trap" && len(args) > 0 && args[0].sure:
 		r.script(args[0].text, depth+1)
-	case carriers[name]: // whichever of its arguments the command is
+	case carriers.Has(name): // whichever of its arguments the command is
 		for i, a := range args {
 			if i == maxCarried {
 				r.dark("it has too many arguments")
@@ -160,7 +150,7 @@ func (r *reader) carried(argv []word, depth int) {
 	}
 	name := strings.ToLower(path.Base(argv[0].text))
 	r.commands = append(r.commands, c)
-	if !carriers[name] { // its own words are looked at already
+	if !carriers.Has(name) { // its own words are looked at already
 		r.inside(name, argv[1:], depth+1)
 	}
 }

@@ -3,9 +3,10 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 // hunk is one change of a unified diff. Lines are without their ends.
@@ -22,7 +23,7 @@ type diff struct {
 	hunks []hunk
 }
 
-var hunkHeader = regexp.MustCompile(`^@@(?: -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?)? ?@@`)
+var hunkHeader = lazy.Regexp{Expr: `^@@(?: -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?)? ?@@`}
 
 // parseDiff reads a unified diff. Numbers of lines are hints, as models count
 // badly: what a hunk consists of is what is there.
@@ -81,7 +82,7 @@ func headerPath(from, to string) string {
 
 // parseHunk reads the hunk whose header is line i, and returns where it ends.
 func parseHunk(lines []string, i int) (h hunk, next int, err error) {
-	m := hunkHeader.FindStringSubmatch(lines[i])
+	m := hunkHeader.Get().FindStringSubmatch(lines[i])
 	if m == nil {
 		return h, 0, fmt.Errorf("line %d of the diff is not the header of a hunk, such as @@ -12,4 +12,5 @@: %q", i+1, oneLine(lines[i], 80))
 	}

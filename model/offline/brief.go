@@ -2,12 +2,13 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 // numbered is what tools put before the lines of a file.
-var numbered = regexp.MustCompile(`(?m)^ *\d+(?:\t|→|: )`)
+var numbered = lazy.Regexp{Expr: `(?m)^ *\d+(?:\t|→|: )`}
 
 // headingsShown bounds the headings in a short account of a file.
 const headingsShown = 8
@@ -15,7 +16,7 @@ const headingsShown = 8
 // inShort says what can be said about a text without understanding it: how long
 // it is, how it begins and ends, and its headings.
 func inShort(path, text string) string {
-	text = strings.TrimRight(numbered.ReplaceAllString(text, ""), "\n")
+	text = strings.TrimRight(numbered.Get().ReplaceAllString(text, ""), "\n")
 	if strings.TrimSpace(text) == "" {
 		return code(path) + " is empty."
 	}

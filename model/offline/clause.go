@@ -1,32 +1,33 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 // filler is what stands before a verb and means nothing to us.
-var filler = regexp.MustCompile(`(?i)^(?:and|then|now|please|pls|kindly|also|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|afterwards?|after that|after this|once (?:that is|that's|it is|it's) done|when (?:that is|that's) done|at the end|at last|so|ok(?:ay)?|just|go ahead and|let'?s|let us|can you|could you|would you|will you|you should|i want you to|i would like you to|i'd like you to|i need you to|after you|once you have|once you've|use (?:grep|rg|find|sed|bash|the shell|the terminal|your tools) to|using (?:the shell|bash|the terminal|a shell|your tools)|clean up|try to|in the end)\b[,:]?\s*`)
+var filler = lazy.Regexp{Expr: `(?i)^(?:and|then|now|please|pls|kindly|also|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|afterwards?|after that|after this|once (?:that is|that's|it is|it's) done|when (?:that is|that's) done|at the end|at last|so|ok(?:ay)?|just|go ahead and|let'?s|let us|can you|could you|would you|will you|you should|i want you to|i would like you to|i'd like you to|i need you to|after you|once you have|once you've|use (?:grep|rg|find|sed|bash|the shell|the terminal|your tools) to|using (?:the shell|bash|the terminal|a shell|your tools)|clean up|try to|in the end)\b[,:]?\s*`}
 
 // bullet begins a line of a list.
-var bullet = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s+`)
+var bullet = lazy.Regexp{Expr: `^\s*(?:[-*•]|\d+[.)])\s+`}
 
 // sentence is where one ends.
-var sentence = regexp.MustCompile(`[.!?;]+(?:\s+|$)`)
+var sentence = lazy.Regexp{Expr: `[.!?;]+(?:\s+|$)`}
 
 // joint is where a step may end and the next begin.
-var joint = regexp.MustCompile(`(?i)\s*,?\s+(?:and\s+)?(?:then|afterwards|after that|finally)\b,?\s+|\s*,\s*(?:and\s+)?|\s+and\s+|\s+&&\s+`)
+var joint = lazy.Regexp{Expr: `(?i)\s*,?\s+(?:and\s+)?(?:then|afterwards|after that|finally)\b,?\s+|\s*,\s*(?:and\s+)?|\s+and\s+|\s+&&\s+`}
 
 // always is a joint that is one whatever follows.
-var always = regexp.MustCompile(`(?i)then|after|finally`)
+var always = lazy.Regexp{Expr: `(?i)then|after|finally`}
 
 // clauses splits a masked text into steps, in words.
 func clauses(text string) (all []string) {
 	for line := range strings.Lines(text) {
-		line = bullet.ReplaceAllString(strings.TrimRight(line, "\n"), "")
-		for _, s := range sentence.Split(line, -1) {
+		line = bullet.Get().ReplaceAllString(strings.TrimRight(line, "\n"), "")
+		for _, s := range sentence.Get().Split(line, -1) {
 			joints := splitJoints(s)
-			if planned.MatchString(s) { // its items are not steps of ours
+			if planned.Get().MatchString(s) { // its items are not steps of ours
 				joints = []string{s}
 			}
 			for _, c := range joints {
@@ -40,13 +41,13 @@ func clauses(text string) (all []string) {
 }
 
 // planned begins a list of things to do.
-var planned = regexp.MustCompile(`(?i)^\s*(?:plan|todos?|(?:make|write) a (?:plan|todo list))(?: for| of| with)?:`)
+var planned = lazy.Regexp{Expr: `(?i)^\s*(?:plan|todos?|(?:make|write) a (?:plan|todo list))(?: for| of| with)?:`}
 
 // splitJoints splits where a joint is followed by a verb we know.
 func splitJoints(s string) (parts []string) {
 	from := 0
-	for _, at := range joint.FindAllStringIndex(s, -1) {
-		if at[0] <= from || !always.MatchString(s[at[0]:at[1]]) && !beginsWithVerb(s[at[1]:]) {
+	for _, at := range joint.Get().FindAllStringIndex(s, -1) {
+		if at[0] <= from || !always.Get().MatchString(s[at[0]:at[1]]) && !beginsWithVerb(s[at[1]:]) {
 			continue
 		}
 		parts, from = append(parts, s[from:at[0]]), at[1]
@@ -55,13 +56,13 @@ func splitJoints(s string) (parts []string) {
 }
 
 // courtesy is what stands behind a request and means nothing to us.
-var courtesy = regexp.MustCompile(`(?i)(?:\s*,\s*(?:please|pls|thanks|thank you|ok)|\s+(?:please|pls|for me))\s*$`)
+var courtesy = lazy.Regexp{Expr: `(?i)(?:\s*,\s*(?:please|pls|thanks|thank you|ok)|\s+(?:please|pls|for me))\s*$`}
 
 // strip takes fillers and loose punctuation away.
 func strip(s string) string {
-	s = strings.Trim(courtesy.ReplaceAllString(s, ""), " \t\r,;:")
+	s = strings.Trim(courtesy.Get().ReplaceAllString(s, ""), " \t\r,;:")
 	for {
-		shorter := filler.ReplaceAllString(s, "")
+		shorter := filler.Get().ReplaceAllString(s, "")
 		if shorter == s {
 			return s
 		}
@@ -69,20 +70,20 @@ func strip(s string) string {
 	}
 }
 
-var firstWord = regexp.MustCompile(`^[\pL']+`)
+var firstWord = lazy.Regexp{Expr: `^[\pL']+`}
 
 func beginsWithVerb(s string) bool {
 	if len(s) > 200 { // fillers and a verb are shorter
 		s = s[:200]
 	}
-	return verbs[strings.ToLower(firstWord.FindString(strip(s)))]
+	return verbs.Has(strings.ToLower(firstWord.Get().FindString(strip(s))))
 }
 
 // verbs are the words a step begins with.
-var verbs = words(`run execute exec launch start try invoke read cat show open display view print look write put save store place
+var verbs = lazy.Words{Text: `run execute exec launch start try invoke read cat show open display view print look write put save store place
 	create make append replace change swap substitute edit delete remove erase fix correct check double verify confirm mkdir move rename copy search grep scan find list fetch download
 	think consider ponder ask delegate have use plan todo remember memorize memorise note fail crash wait sleep pause count tell report
-	say reply answer respond summarize summarise give let what stop cancel touch add overwrite`)
+	say reply answer respond summarize summarise give let what stop cancel touch add overwrite`}
 
 func words(s string) map[string]bool {
 	set := map[string]bool{}

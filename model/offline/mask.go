@@ -1,10 +1,11 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"harness/internal/lazy"
 )
 
 // A masked text has one private character for each literal in it: what stood
@@ -22,7 +23,7 @@ const (
 )
 
 // fence is code between lines of three backquotes; the end may be missing.
-var fence = regexp.MustCompile("(?s)\\s*```[^\\n`]*\\n(.*?)(?:```|$)")
+var fence = lazy.Regexp{Expr: "(?s)\\s*```[^\\n`]*\\n(.*?)(?:```|$)"}
 
 func mask(text string) masked {
 	m := masked{}
@@ -32,8 +33,8 @@ func mask(text string) masked {
 		}
 		return r
 	}, text)
-	text = fence.ReplaceAllStringFunc(text, func(s string) string {
-		inside := fence.FindStringSubmatch(s)[1]
+	text = fence.Get().ReplaceAllStringFunc(text, func(s string) string {
+		inside := fence.Get().FindStringSubmatch(s)[1]
 		return " " + m.put(inside, inside) + "\n"
 	})
 	var b strings.Builder

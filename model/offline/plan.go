@@ -1,10 +1,10 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"harness/internal/lazy"
 	"harness/model"
 )
 
@@ -89,11 +89,11 @@ func (p *plan) place(n int) int {
 }
 
 // instead says that what is left of a plan is not wanted any more.
-var instead = regexp.MustCompile(`(?i)[,\s]*\binstead\b[,\s]*`)
+var instead = lazy.Regexp{Expr: `(?i)[,\s]*\binstead\b[,\s]*`}
 
 // steer changes a plan that is under way.
 func (p *plan) steer(text string) {
-	bare := instead.ReplaceAllString(text, "")
+	bare := instead.Get().ReplaceAllString(text, "")
 	more := parse(bare)
 	if len(more) == 0 {
 		return
@@ -132,14 +132,14 @@ func (p *plan) result(n int) (model.Part, bool) {
 }
 
 // tag is a block that programs put beside what people say.
-var tag = regexp.MustCompile(`(?s)<(system-reminder|environment_context|project_instructions|context|memory)>.*?</(?:system-reminder|environment_context|project_instructions|context|memory)>`)
+var tag = lazy.Regexp{Expr: `(?s)<(system-reminder|environment_context|project_instructions|context|memory)>.*?</(?:system-reminder|environment_context|project_instructions|context|memory)>`}
 
 // said is what a person said in a message.
 func said(parts []model.Part) string {
 	var texts []string
 	for _, p := range parts {
 		if p.Kind == model.PartText {
-			texts = append(texts, tag.ReplaceAllString(p.Text, ""))
+			texts = append(texts, tag.Get().ReplaceAllString(p.Text, ""))
 		}
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))

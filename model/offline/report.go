@@ -2,9 +2,9 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"harness/internal/lazy"
 	"harness/model"
 )
 
@@ -49,11 +49,11 @@ func (s *step) announce() string {
 }
 
 // noOutput is how a shell tool says that there was nothing to see.
-var noOutput = regexp.MustCompile(`^\[no output, exit code 0\]\s*$`)
+var noOutput = lazy.Regexp{Expr: `^\[no output, exit code 0\]\s*$`}
 
 // done says what a step did, with what came out of it.
 func (s *step) done(result model.Part) string {
-	out := noOutput.ReplaceAllString(model.Plain(result.Parts), "")
+	out := noOutput.Get().ReplaceAllString(model.Plain(result.Parts), "")
 	if result.IsError {
 		return s.tried() + " failed:" + block(out)
 	}

@@ -4,28 +4,31 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // questions are about the workspace, and have answers that a command prints.
-var questions = []rule{
-	{form(`(?:how many|count(?: the| all| up)*|count how many) (lines|words|characters|bytes)(?: are)?(?: there)?(?: in| of| are in| does)?(?: the)?(?: file)? ({F})(?: has| have)?`), makeMeasure},
-	{form(`count (?:its|the|all) (lines|words|characters|bytes)()`), makeMeasure},
-	{form(`(?:how many|count(?: the| all| up)*|count how many)(?: ({F}))? files(?: are)?(?: there)?(?: here)?(?: (?:in|under)(?: the| this)? ({F})(?: directory| folder)?)?`), makeCountFiles},
-	{form(`(?:show|print|give|read|display)(?: me)?(?: the)? (first|last)(?: (\d+|two|three|five|ten))? lines? (?:of|in|from)(?: the)?(?: file)? ({F})`), makeEnds},
-	{form(`(?:(?:show|tell)(?: me)? )?what(?: is|'s) (?:in|inside)(?: this| the| my)?(?: current| working)?(?: directory| folder| workspace| project)(?: ({F}))?`), makeList},
-	{form(`(?:which|what) files (?:contain|mention|use|have|include)(?: the)?(?: word| text| string)? (.+)`), makeGrep(1, 0)},
-	{form(`(?:find|list|show|search for)(?: me)?(?: all)?(?: of)?(?: the)?(?: files| file| lines| places)? (?:that |which |where )?(?:contain|contains|containing|mention|mentions|mentioning|use|uses|using|include|including)(?: the)?(?: word| text| string)? (.+?)(?: (?:is|are) (?:used|mentioned))?`), makeGrep(1, 0)},
-	{form(`does(?: the)?(?: file)? ({F}) (?:contain|mention|have|include)(?: the)?(?: word| text| string)? (.+)`), makeContains(1, 2)},
-	{form(`is(?: the)?(?: word| text| string)? (.+?) in(?: the)?(?: file)? ({F})`), makeContains(2, 1)},
-	{form(`what does(?: the)?(?: file)? ({F}) (?:contain|hold|look like|have in it)`), makeRead},
-	{form(`what(?:'s| is| would be)(?: the)? (?:output|result) of(?: running| the command)? ({L})|what does(?: the command)? ({L}) (?:print|output|return|say|give|show|do)`), makeRunQuoted},
-	{form(`(?:is there|do we have|have we)(?: already)? (?:a|any)(?: file)?(?: called| named)? ({F})`), makeExists},
-	{form(`does(?: the)?(?: file)? ({F}) exist`), makeExists},
-	{form(`(?:what|which)(?: is|'s)?(?: the)?(?: current| working)* directory(?: is it| are (?:you|we) in| am i in)?|where (?:am i|are we|are you)|(?:print|show|tell me|show me)(?: the)?(?: current| working)+ directory`), command("pwd")},
-	{form(`what(?: is|'s)? (?:the time|the date|today's date|time is it|day is it|date is it)(?: now| today)?`), command("date")},
-	{form(`(?:run|execute|start|try)(?: all)?(?: of)?(?: the| my| our| its)?(?: unit| go| npm| python| project's)* tests?(?: suite)?(?: again)?`), makeTests},
-	{form(`(?:summari[sz]e|give me a summary of|what does|describe)(?: the)?(?: contents? of)?(?: the)?(?: file)? ({F})(?: briefly| in short| say)?(?: for me| to me)?`), makeBrief},
-}
+var questions = sync.OnceValue(func() []rule {
+	return []rule{
+		{form(`(?:how many|count(?: the| all| up)*|count how many) (lines|words|characters|bytes)(?: are)?(?: there)?(?: in| of| are in| does)?(?: the)?(?: file)? ({F})(?: has| have)?`), makeMeasure},
+		{form(`count (?:its|the|all) (lines|words|characters|bytes)()`), makeMeasure},
+		{form(`(?:how many|count(?: the| all| up)*|count how many)(?: ({F}))? files(?: are)?(?: there)?(?: here)?(?: (?:in|under)(?: the| this)? ({F})(?: directory| folder)?)?`), makeCountFiles},
+		{form(`(?:show|print|give|read|display)(?: me)?(?: the)? (first|last)(?: (\d+|two|three|five|ten))? lines? (?:of|in|from)(?: the)?(?: file)? ({F})`), makeEnds},
+		{form(`(?:(?:show|tell)(?: me)? )?what(?: is|'s) (?:in|inside)(?: this| the| my)?(?: current| working)?(?: directory| folder| workspace| project)(?: ({F}))?`), makeList},
+		{form(`(?:which|what) files (?:contain|mention|use|have|include)(?: the)?(?: word| text| string)? (.+)`), makeGrep(1, 0)},
+		{form(`(?:find|list|show|search for)(?: me)?(?: all)?(?: of)?(?: the)?(?: files| file| lines| places)? (?:that |which |where )?(?:contain|contains|containing|mention|mentions|mentioning|use|uses|using|include|including)(?: the)?(?: word| text| string)? (.+?)(?: (?:is|are) (?:used|mentioned))?`), makeGrep(1, 0)},
+		{form(`does(?: the)?(?: file)? ({F}) (?:contain|mention|have|include)(?: the)?(?: word| text| string)? (.+)`), makeContains(1, 2)},
+		{form(`is(?: the)?(?: word| text| string)? (.+?) in(?: the)?(?: file)? ({F})`), makeContains(2, 1)},
+		{form(`what does(?: the)?(?: file)? ({F}) (?:contain|hold|look like|have in it)`), makeRead},
+		{form(`what(?:'s| is| would be)(?: the)? (?:output|result) of(?: running| the command)? ({L})|what does(?: the command)? ({L}) (?:print|output|return|say|give|show|do)`), makeRunQuoted},
+		{form(`(?:is there|do we have|have we)(?: already)? (?:a|any)(?: file)?(?: called| named)? ({F})`), makeExists},
+		{form(`does(?: the)?(?: file)? ({F}) exist`), makeExists},
+		{form(`(?:what|which)(?: is|'s)?(?: the)?(?: current| working)* directory(?: is it| are (?:you|we) in| am i in)?|where (?:am i|are we|are you)|(?:print|show|tell me|show me)(?: the)?(?: current| working)+ directory`), command("pwd")},
+		{form(`what(?: is|'s)? (?:the time|the date|today's date|time is it|day is it|date is it)(?: now| today)?`), command("date")},
+		{form(`(?:run|execute|start|try)(?: all)?(?: of)?(?: the| my| our| its)?(?: unit| go| npm| python| project's)* tests?(?: suite)?(?: again)?`), makeTests},
+		{form(`(?:summari[sz]e|give me a summary of|what does|describe)(?: the)?(?: contents? of)?(?: the)?(?: file)? ({F})(?: briefly| in short| say)?(?: for me| to me)?`), makeBrief},
+	}
+})
 
 // command is a step that always runs the same.
 func command(text string) func(*parser, []string) []step {

@@ -7,27 +7,31 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"harness/internal/lazy"
 )
 
 // changes are plain wordings of changes to files; those that rules have as well,
 // but would read too literally, come first.
-var changes = []rule{
-	{form(`(?:fix|correct)(?: (?:the )?(?:typo|misspelling|spelling|word|text)(?: of)?)? (.+?) in(?: the)?(?: file)? ({F})[:,]?(?: so that)?(?: it)? (?:should (?:be|read)|must be|to|into|with|by|is) (.+)`), makeFix(2, 1, 3)},
-	{form(`(?:fix|correct|rename)(?: (?:the )?(?:typo|misspelling|spelling|word|text|function|variable))? (.+?) (?:to|into|with|by|->|=>) (.+?) (?:in|inside)(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
-	{form(`in(?: the)?(?: file)? ({F}),?(?: the)?(?: word| text)? (.+?) (?:should|must) (?:be|read) (.+)`), makeFix(1, 2, 3)},
-	{form(`(?:replace|change|swap|substitute) (?:every|each|all)(?: of)?(?: the)?(?: (?:occurrences?|instances?|appearances?) of)?(?: the)?(?: word| text)? (.+?) (?:with|by|to|for|into) (.+?) in(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
-	{form(`(?:write|save|put|store|redirect|send)(?: the)? (?:output|result)s? of(?: the)?(?: command)?(?: running)? (.+?) (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
-	{form(`run (.+?) and (?:save|write|put|store)(?: its| the)? (?:output|result)s? (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
-	{form(`(append|add)(?: (?:(?:a|the|another) )?(?:new )?(line|lines|text)(?: saying| with| that says)?)?:? (.+?) (?:to|at)(?: the (?:end|bottom) of)?(?: the)?(?: file)? ({F})`), makeAppend},
-	{form(`(?:make|let|have) ({F}) (?:prints?|echo|output) (.+)`), makePrinter},
-	{form(`overwrite(?: the)?(?: contents? of)?(?: the)?(?: file)? ({F}) with(?: the)?(?: text| line| contents?)?:? (.+)`), makeWrite(1, 2)},
-	{form(`(?:write|put|save|store) ({L} (?:in|into|to|as) {F}(?:,? and|,) {L} (?:in|into|to|as) .+)`), makeWriteEach},
-	{form(`(?:create|make|write|add|save|i need|i want|i would like|i'd like|give me) ` + aFile + `({F}),?(?: and)? (?:that|which|printing|to)(?: just| only)?(?: prints?| echoes| echo| outputs?)?(?: the)?(?: text| words?)? (.+)`), makePrinter},
-	{form(`(?:i need|i want|i would like|i'd like|give me|there should be) ` + aFile + `({F}),?:? (?:with|containing|that says|that contains|which contains)(?: the)?(?: following)?(?: text| line| contents?| words?)?(?: of)?:? (.+?)(?: (?:in|inside) it)?`), makeWrite(1, 2)},
-	{form(`(?:delete|remove|rm|erase)(?: the)?(?: files?)? (.+?) (?:by (?:running|using|calling)|using|with|via)(?: the)? (?:{L}|rm\b.*)`), makeRemove},
-	{form(`(?:double-?check|check|verify|confirm)(?: it| that| this| the file)?(?: by (?:reading|printing|showing)(?: it| the file)?(?: back)?)?`), makeLookAgain},
-	{form(`(?:read|cat|show|open|display|view|print)(?: me)? (?:it|the (?:new )?file)(?: back| again| to me)?`), makeLookAgain},
-}
+var changes = sync.OnceValue(func() []rule {
+	return []rule{
+		{form(`(?:fix|correct)(?: (?:the )?(?:typo|misspelling|spelling|word|text)(?: of)?)? (.+?) in(?: the)?(?: file)? ({F})[:,]?(?: so that)?(?: it)? (?:should (?:be|read)|must be|to|into|with|by|is) (.+)`), makeFix(2, 1, 3)},
+		{form(`(?:fix|correct|rename)(?: (?:the )?(?:typo|misspelling|spelling|word|text|function|variable))? (.+?) (?:to|into|with|by|->|=>) (.+?) (?:in|inside)(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
+		{form(`in(?: the)?(?: file)? ({F}),?(?: the)?(?: word| text)? (.+?) (?:should|must) (?:be|read) (.+)`), makeFix(1, 2, 3)},
+		{form(`(?:replace|change|swap|substitute) (?:every|each|all)(?: of)?(?: the)?(?: (?:occurrences?|instances?|appearances?) of)?(?: the)?(?: word| text)? (.+?) (?:with|by|to|for|into) (.+?) in(?: the)?(?: file)? ({F})`), makeFix(3, 1, 2)},
+		{form(`(?:write|save|put|store|redirect|send)(?: the)? (?:output|result)s? of(?: the)?(?: command)?(?: running)? (.+?) (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
+		{form(`run (.+?) and (?:save|write|put|store)(?: its| the)? (?:output|result)s? (?:to|in|into|as) ` + aFile + `({F})`), makeRedirect},
+		{form(`(append|add)(?: (?:(?:a|the|another) )?(?:new )?(line|lines|text)(?: saying| with| that says)?)?:? (.+?) (?:to|at)(?: the (?:end|bottom) of)?(?: the)?(?: file)? ({F})`), makeAppend},
+		{form(`(?:make|let|have) ({F}) (?:prints?|echo|output) (.+)`), makePrinter},
+		{form(`overwrite(?: the)?(?: contents? of)?(?: the)?(?: file)? ({F}) with(?: the)?(?: text| line| contents?)?:? (.+)`), makeWrite(1, 2)},
+		{form(`(?:write|put|save|store) ({L} (?:in|into|to|as) {F}(?:,? and|,) {L} (?:in|into|to|as) .+)`), makeWriteEach},
+		{form(`(?:create|make|write|add|save|i need|i want|i would like|i'd like|give me) ` + aFile + `({F}),?(?: and)? (?:that|which|printing|to)(?: just| only)?(?: prints?| echoes| echo| outputs?)?(?: the)?(?: text| words?)? (.+)`), makePrinter},
+		{form(`(?:i need|i want|i would like|i'd like|give me|there should be) ` + aFile + `({F}),?:? (?:with|containing|that says|that contains|which contains)(?: the)?(?: following)?(?: text| line| contents?| words?)?(?: of)?:? (.+?)(?: (?:in|inside) it)?`), makeWrite(1, 2)},
+		{form(`(?:delete|remove|rm|erase)(?: the)?(?: files?)? (.+?) (?:by (?:running|using|calling)|using|with|via)(?: the)? (?:{L}|rm\b.*)`), makeRemove},
+		{form(`(?:double-?check|check|verify|confirm)(?: it| that| this| the file)?(?: by (?:reading|printing|showing)(?: it| the file)?(?: back)?)?`), makeLookAgain},
+		{form(`(?:read|cat|show|open|display|view|print)(?: me)? (?:it|the (?:new )?file)(?: back| again| to me)?`), makeLookAgain},
+	}
+})
 
 // makeFix replaces a text wherever it is in a file: what was asked for is a file
 // without it.
@@ -81,7 +85,7 @@ func makeRedirect(p *parser, m []string) []step {
 }
 
 // prints is the part of a clause that asks for a program of one line.
-var prints = regexp.MustCompile(`(?i)\s(?:prints?|printing|echoes|echo|outputs?)\s`)
+var prints = lazy.Regexp{Expr: `(?i)\s(?:prints?|printing|echoes|echo|outputs?)\s`}
 
 // printers make a program that prints a text, by the end of its name.
 var printers = map[string]func(text string) string{
@@ -96,7 +100,7 @@ var printers = map[string]func(text string) string{
 }
 
 func makePrinter(p *parser, m []string) []step {
-	if !prints.MatchString(m[0]) || vague(m[2]) || !p.isFile(m[1], m[0]) {
+	if !prints.Get().MatchString(m[0]) || vague(m[2]) || !p.isFile(m[1], m[0]) {
 		return nil
 	}
 	name := p.name(m[1])

@@ -3,8 +3,9 @@ package offline
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 func makeEdit(file, old, with int) func(*parser, []string) []step {
@@ -50,11 +51,11 @@ func (p *parser) fileName(s string) string {
 }
 
 // pronouns stand for a literal that comes later.
-var pronouns = words("this it following that these")
+var pronouns = lazy.Words{Text: "this it following that these"}
 
 func makeWriteTo(p *parser, m []string) []step {
 	content := m[1]
-	if m[3] != "" && pronouns[strings.ToLower(strings.TrimSpace(content))] {
+	if m[3] != "" && pronouns.Has(strings.ToLower(strings.TrimSpace(content))) {
 		content = m[3]
 	}
 	if vague(content) || !p.isFile(m[2], m[0]) {
@@ -100,7 +101,7 @@ func makeEmpties(p *parser, m []string) (steps []step) {
 }
 
 // prosaic are the ends of names of files that hold plain words.
-var prosaic = words(".txt .md .csv .log .rst")
+var prosaic = lazy.Words{Text: ".txt .md .csv .log .rst"}
 
 // makeAppend does not take "add tests to main.go" for a line that reads "tests".
 func makeAppend(p *parser, m []string) []step {
@@ -108,7 +109,7 @@ func makeAppend(p *parser, m []string) []step {
 		return nil
 	}
 	file := p.fileName(m[4])
-	if _, quoted := p.literal(m[3]); !quoted && m[2] == "" && strings.EqualFold(m[1], "add") && !prosaic[path.Ext(file)] {
+	if _, quoted := p.literal(m[3]); !quoted && m[2] == "" && strings.EqualFold(m[1], "add") && !prosaic.Has(path.Ext(file)) {
 		return nil
 	}
 	return []step{{kind: run, text: "printf '%s\\n' " + quote(p.bare(m[3])) + " >> " + quote(file), path: file}}
@@ -148,10 +149,10 @@ func makeMove(p *parser, m []string) []step {
 }
 
 // looksLikeFile keeps "show me the way" from being the file "the way".
-var looksLikeFile = regexp.MustCompile(`^[^\s]*[./][^\s]*$|^[A-Z][A-Z_]+$|^(?:Make|Docker)file$`)
+var looksLikeFile = lazy.Regexp{Expr: `^[^\s]*[./][^\s]*$|^[A-Z][A-Z_]+$|^(?:Make|Docker)file$`}
 
 // saysFile is a clause that calls something a file.
-var saysFile = regexp.MustCompile(`(?i)\b(?:files?|script|called|named)\s`)
+var saysFile = lazy.Regexp{Expr: `(?i)\b(?:files?|script|called|named)\s`}
 
 // isFile reports whether s is the name of a file: it is quoted, looks like
 // one, was written before, or is called one.
@@ -161,5 +162,5 @@ func (p *parser) isFile(s, clause string) bool {
 	if !quoted && strings.ContainsAny(name, " \t\n") {
 		return false
 	}
-	return name != "" && (quoted || looksLikeFile.MatchString(name) || name == p.file || saysFile.MatchString(clause))
+	return name != "" && (quoted || looksLikeFile.Get().MatchString(name) || name == p.file || saysFile.Get().MatchString(clause))
 }

@@ -1,15 +1,16 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 // everywhere are names for the whole workspace.
-var everywhere = words("workspace project code repo repository files directory folder here codebase . everything everywhere")
+var everywhere = lazy.Words{Text: "workspace project code repo repository files directory folder here codebase . everything everywhere"}
 
 func (p *parser) dir(s string) string {
-	if name := p.name(s); !everywhere[strings.ToLower(name)] {
+	if name := p.name(s); !everywhere.Has(strings.ToLower(name)) {
 		return strings.TrimSuffix(name, "/")
 	}
 	return ""
@@ -62,7 +63,7 @@ func makeRead(p *parser, m []string) (steps []step) {
 	return steps
 }
 
-var comma = regexp.MustCompile(`\s*,\s*(?:and\s+)?|\s+and\s+`)
+var comma = lazy.Regexp{Expr: `\s*,\s*(?:and\s+)?|\s+and\s+`}
 
 // list splits "a, b and c".
-func (p *parser) list(s string) []string { return comma.Split(strings.TrimSpace(s), -1) }
+func (p *parser) list(s string) []string { return comma.Get().Split(strings.TrimSpace(s), -1) }

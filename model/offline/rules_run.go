@@ -3,9 +3,10 @@ package offline
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"harness/internal/lazy"
 )
 
 func makeRunIt(p *parser, _ []string) []step {
@@ -18,7 +19,7 @@ func makeRunIt(p *parser, _ []string) []step {
 // makeRunWith runs the file that was written last with a program.
 func makeRunWith(p *parser, m []string) []step {
 	program := p.bare(m[1])
-	if p.file == "" || !slices.Contains(slices.Collect(maps.Values(interpreters)), program) && !programs[program] {
+	if p.file == "" || !slices.Contains(slices.Collect(maps.Values(interpreters)), program) && !programs.Has(program) {
 		return nil
 	}
 	return []step{{kind: run, text: program + " " + quote(p.file)}}
@@ -41,10 +42,10 @@ func runner(file string) string {
 	return "./" + quote(file)
 }
 
-var inShell = regexp.MustCompile(`(?i)\s+in (?:the |a )?(?:shell|terminal|bash|workspace)$`)
+var inShell = lazy.Regexp{Expr: `(?i)\s+in (?:the |a )?(?:shell|terminal|bash|workspace)$`}
 
 func makeRun(p *parser, m []string) (steps []step) {
-	rest := inShell.ReplaceAllString(strings.TrimSpace(m[2]), "")
+	rest := inShell.Get().ReplaceAllString(strings.TrimSpace(m[2]), "")
 	if all := p.list(rest); len(all) > 1 { // several, if each is quoted
 		for _, c := range all {
 			l, ok := p.literal(c)
@@ -62,7 +63,7 @@ func makeRun(p *parser, m []string) (steps []step) {
 	if _, quoted := p.literal(rest); !quoted {
 		first, _, _ := strings.Cut(command, " ")
 		strict := !words("run execute exec $ >")[strings.ToLower(m[1])]
-		if vague(rest) || strict && !programs[first] && !looksLikeFile.MatchString(first) {
+		if vague(rest) || strict && !programs.Has(first) && !looksLikeFile.Get().MatchString(first) {
 			return nil
 		}
 	}
@@ -73,13 +74,13 @@ func makeRun(p *parser, m []string) (steps []step) {
 }
 
 // programs are what a clause may begin with to be a command.
-var programs = words("ls pwd mkdir printf diff chmod stat seq tree id date echo git go make sh bash python python3 node npm uname whoami head tail wc env df du ps sort cat sed awk true false sleep")
+var programs = lazy.Words{Text: "ls pwd mkdir printf diff chmod stat seq tree id date echo git go make sh bash python python3 node npm uname whoami head tail wc env df du ps sort cat sed awk true false sleep"}
 
 // prose is what stands after a program's name if it is only a word.
-var prose = regexp.MustCompile(`(?i)^(?:go|make|sort|date|head|tail|sleep|cat|node|true|false)\s.*\b(?:a|an|the|me|it|on|us|you|your|my|ahead|sure|of|with)\b`)
+var prose = lazy.Regexp{Expr: `(?i)^(?:go|make|sort|date|head|tail|sleep|cat|node|true|false)\s.*\b(?:a|an|the|me|it|on|us|you|your|my|ahead|sure|of|with)\b`}
 
 func makeCommand(p *parser, m []string) []step {
-	if !programs[m[1]] || prose.MatchString(m[0]) {
+	if !programs.Has(m[1]) || prose.Get().MatchString(m[0]) {
 		return nil
 	}
 	return []step{{kind: run, text: p.command(m[0])}}
@@ -103,28 +104,28 @@ func (p *parser) command(s string) string {
 }
 
 // plainWord needs no quotes in a shell.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+var plainWord = lazy.Regexp{Expr: `^[\w@%+=:,./-]+$`}
 
 // quote makes s one word of a shell.
 func quote(s string) string {
-	if plainWord.MatchString(s) {
+	if plainWord.Get().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 var (
-	parallel = regexp.MustCompile(`(?i)\s*,?\s+(?:both\s+)?(?:in parallel|at the same time|at once|simultaneously|concurrently)$`)
-	times    = regexp.MustCompile(`(?i)\s*,?\s+(?:(\d{1,2}) times|(twice)|(three times))$`)
+	parallel = lazy.Regexp{Expr: `(?i)\s*,?\s+(?:both\s+)?(?:in parallel|at the same time|at once|simultaneously|concurrently)$`}
+	times    = lazy.Regexp{Expr: `(?i)\s*,?\s+(?:(\d{1,2}) times|(twice)|(three times))$`}
 )
 
 func cutParallel(c string) (rest string, together bool) {
-	rest = parallel.ReplaceAllString(c, "")
+	rest = parallel.Get().ReplaceAllString(c, "")
 	return rest, rest != c
 }
 
 func cutTimes(c string) (rest string, n int) {
-	m := times.FindStringSubmatch(c)
+	m := times.Get().FindStringSubmatch(c)
 	if m == nil {
 		return c, 1
 	}
@@ -138,5 +139,5 @@ func cutTimes(c string) (rest string, n int) {
 	case m[3] != "":
 		n = 3
 	}
-	return times.ReplaceAllString(c, ""), n
+	return times.Get().ReplaceAllString(c, ""), n
 }

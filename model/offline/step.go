@@ -111,7 +111,7 @@ func (p *parser) clause(c string) {
 }
 
 func (p *parser) match(c string) []step {
-	for _, table := range [][]rule{changes, questions, rules} {
+	for _, table := range [][]rule{changes(), questions(), rules()} {
 		for _, r := range table {
 			if m := r.form().FindStringSubmatch(c); m != nil {
 				if made := r.make(p, m); made != nil {

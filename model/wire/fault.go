@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"harness/internal/lazy"
 	"harness/model"
 )
 
@@ -45,7 +45,7 @@ var byStatus = map[int]model.Fault{
 }
 
 // tooLong is how servers without a code for it say that a prompt does not fit.
-var tooLong = regexp.MustCompile(`(?i)prompt is too long|context (length|window|size)|maximum context|too many tokens|exceeds? the (model'?s? )?(limit|context)`)
+var tooLong = lazy.Regexp{Expr: `(?i)prompt is too long|context (length|window|size)|maximum context|too many tokens|exceeds? the (model'?s? )?(limit|context)`}
 
 // Fault names what the server said.
 func (s *Said) Fault() model.Fault {
@@ -60,7 +60,7 @@ func (s *Said) Fault() model.Fault {
 	if s.Status < 200 || s.Status >= 500 {
 		return model.ServerError
 	}
-	if tooLong.MatchString(s.Message) {
+	if tooLong.Get().MatchString(s.Message) {
 		return model.ContextTooLong
 	}
 	if s.Status < 300 { // in a stream, by a word nobody knows

@@ -55,6 +55,7 @@ func OpenAPI(version string) []byte {
 	schemas := shape.Schema{Refs: "#/components/schemas/"}
 	refusal := schemas.Use(set.Sent(reflect.TypeFor[problem]()))
 	paths := object{}
+	routes := routes()
 	for i := range routes {
 		o := &routes[i]
 		path, ok := paths[o.path].(object)

@@ -122,7 +122,7 @@ func (o *route) inPath(name string) bool { return strings.Contains(o.path, "{"+n
 // stands before the server can name each.
 func Patterns() []string {
 	var all []string
-	for _, o := range routes {
+	for _, o := range routes() {
 		all = append(all, o.method+" "+o.path)
 	}
 	return all

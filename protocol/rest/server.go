@@ -83,6 +83,7 @@ func New(k sessions, opts *Options) (*Server, error) {
 	s := &Server{k: k, opts: o, log: o.Log, feeds: f, mux: http.NewServeMux(), importing: make(chan struct{}, 1), openapi: OpenAPI(o.Version)}
 	k.OnShow(s.lobby.shown)
 	byPath := map[string][]*route{}
+	routes := routes()
 	for i := range routes {
 		byPath[routes[i].path] = append(byPath[routes[i].path], &routes[i])
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
+	"harness/internal/lazy"
 	"harness/internal/strict"
 )
 
@@ -90,7 +90,7 @@ func (r *row) server(name string, vars map[string]string) (Server, error) {
 	return s, s.check()
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+var variable = lazy.Regexp{Expr: `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`}
 
 // expander replaces variables and remembers those nobody has.
 type expander struct {
@@ -99,8 +99,8 @@ type expander struct {
 }
 
 func (e *expander) text(s string) string {
-	return variable.ReplaceAllStringFunc(s, func(found string) string {
-		m := variable.FindStringSubmatch(found)
+	return variable.Get().ReplaceAllStringFunc(s, func(found string) string {
+		m := variable.Get().FindStringSubmatch(found)
 		if v, ok := e.vars[m[1]]; ok {
 			return v
 		}

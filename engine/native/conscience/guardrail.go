@@ -3,10 +3,10 @@ package conscience
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"harness"
+	"harness/internal/lazy"
 	"harness/tool"
 )
 
@@ -26,14 +26,14 @@ var guardrails = []guardrail{
 
 // looksSecret is what keys look like. The kernel takes them out before an event
 // is stored, and leaves its mark; what is left is a form that it does not know.
-var looksSecret = regexp.MustCompile(`\[redacted\]|-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bsk-[A-Za-z0-9_-]{20,}\b`)
+var looksSecret = lazy.Regexp{Expr: `\[redacted\]|-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bsk-[A-Za-z0-9_-]{20,}\b`}
 
 func secretInOutput(t *turn) string {
-	if looksSecret.MatchString(t.answer) {
+	if looksSecret.Get().MatchString(t.answer) {
 		return "the answer"
 	}
 	for _, c := range t.order {
-		if looksSecret.MatchString(c.output) || looksSecret.Match(c.args) {
+		if looksSecret.Get().MatchString(c.output) || looksSecret.Get().Match(c.args) {
 			return "call " + string(c.id) + " of " + c.name
 		}
 	}
@@ -67,10 +67,10 @@ func outside(dir, p string) bool {
 }
 
 // claims is what an answer says that only a call can show.
-var claims = regexp.MustCompile(`(?i)\b(?:tests? (?:now )?pass|all (?:tests )?pass|i(?:'ve| have)? (?:ran|run|verified|tested|checked|confirmed|executed)|it works now|build succeeds|successfully (?:ran|built|tested|executed))\b`)
+var claims = lazy.Regexp{Expr: `(?i)\b(?:tests? (?:now )?pass|all (?:tests )?pass|i(?:'ve| have)? (?:ran|run|verified|tested|checked|confirmed|executed)|it works now|build succeeds|successfully (?:ran|built|tested|executed))\b`}
 
 func claimWithoutEvidence(t *turn) string {
-	found := claims.FindString(t.answer)
+	found := claims.Get().FindString(t.answer)
 	if found == "" || len(t.buddhi.Evidence) > 0 {
 		return ""
 	}
@@ -78,11 +78,11 @@ func claimWithoutEvidence(t *turn) string {
 }
 
 // commands is how a text that was read tries to become the one who asks.
-var commands = regexp.MustCompile(`(?i)ignore (?:all |any )?(?:your |the )?(?:previous|prior|above|earlier) (?:instructions|messages|prompts)|disregard (?:all |the )?(?:previous|above|prior)|you are now (?:a|an|in)\b|new system prompt|<\s*/?\s*system\s*>|do not (?:tell|inform|mention (?:this )?to) the user|BEGIN (?:SYSTEM|ADMIN) (?:PROMPT|MESSAGE)`)
+var commands = lazy.Regexp{Expr: `(?i)ignore (?:all |any )?(?:your |the )?(?:previous|prior|above|earlier) (?:instructions|messages|prompts)|disregard (?:all |the )?(?:previous|above|prior)|you are now (?:a|an|in)\b|new system prompt|<\s*/?\s*system\s*>|do not (?:tell|inform|mention (?:this )?to) the user|BEGIN (?:SYSTEM|ADMIN) (?:PROMPT|MESSAGE)`}
 
 func instructionInOutput(t *turn) string {
 	for _, c := range t.order {
-		if found := commands.FindString(c.output); found != "" {
+		if found := commands.Get().FindString(c.output); found != "" {
 			return "call " + string(c.id) + " of " + c.name + " read “" + found + "”"
 		}
 	}
