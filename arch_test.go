@@ -162,13 +162,16 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"golang.org/x/net":                  {code: []string{"tool"}},
 	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
 	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"internal/glob"}},
+	"golang.org/x/text":                 {code: []string{"tool"}, tests: []string{"engine/native/schema"}},
+	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
 	"github.com/anishathalye/porcupine": {code: []string{"node/nodetest"}},
 	"github.com/chromedp/chromedp":      {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 	"github.com/chromedp/cdproto":       {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 
-	"github.com/santhosh-tekuri/jsonschema/v6": {code: []string{"engine/native/schema"}, tests: []string{"protocol/rest", "tool"}},
+	"github.com/google/jsonschema-go":          {code: []string{"engine/native/schema"}},
+	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"engine/native/schema", "protocol/rest", "tool"}},
 }
 
 // goStatements counts the go statements of each package outside its tests and

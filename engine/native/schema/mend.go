@@ -5,25 +5,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // mend changes the value that an error is about, if it is one that nobody can
 // misunderstand.
-func mend(args any, problem *jsonschema.ValidationError, before bool) (any, bool) {
-	k, ok := problem.ErrorKind.(*kind.Type)
-	if !ok || len(problem.InstanceLocation) == 0 {
+func mend(args any, p problem, before bool) (any, bool) {
+	if len(p.want) == 0 || len(p.path) == 0 {
 		return args, before
 	}
 	changed := false
-	args = at(args, problem.InstanceLocation, func(v any, inObject bool) (any, bool) {
+	args = at(args, p.path, func(v any, inObject bool) (any, bool) {
 		if v == nil && inObject { // an optional field that was given as null; a required one fails without it, too
 			changed = true
 			return nil, false
 		}
-		for _, want := range k.Want {
+		for _, want := range p.want {
 			if better, ok := as(v, want); ok {
 				changed = true
 				return better, true
@@ -114,7 +110,7 @@ func fromText(s, want string) (any, bool) {
 
 // inside is the value of a type that a text is the JSON of.
 func inside(text, want string) (any, bool) {
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	v, err := decode([]byte(text))
 	if err != nil {
 		return nil, false
 	}

@@ -12,12 +12,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Bounds of what is said to a model about its arguments: more at once does not
@@ -29,13 +28,21 @@ const (
 )
 
 // Schema is a tool's schema, ready to check with. It may be used concurrently.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	resolved *jsonschema.Resolved // decides
+	doc      any                  // the same, to say why
+}
 
-// nowhere is where a schema may refer to, beside itself.
-type nowhere struct{}
+// Drafts of JSON Schema, as the validator wants to hear of them. What older ones
+// have is read as in draft 7.
+const (
+	draft7    = "http://json-schema.org/draft-07/schema#"
+	draft2020 = "https://json-schema.org/draft/2020-12/schema"
+)
 
-func (nowhere) Load(url string) (any, error) {
-	return nil, fmt.Errorf("a schema may not refer to %q", url)
+var drafts = map[string]string{
+	"": draft2020, "json-schema.org/draft/2020-12/schema": draft2020, "json-schema.org/draft/2019-09/schema": draft2020,
+	"json-schema.org/draft-07/schema": draft7, "json-schema.org/draft-06/schema": draft7, "json-schema.org/draft-04/schema": draft7,
 }
 
 // Compile reads a JSON Schema of arguments, which are an object.
@@ -43,25 +50,49 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	doc, err := decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	if _, ok := doc.(map[string]any); !ok {
+	top, ok := doc.(map[string]any)
+	if !ok {
 		return nil, errors.New("schema: it must be an object")
 	}
-	const name = "arguments.json"
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(nowhere{})
-	if err := c.AddResource(name, doc); err != nil {
+	named, _ := top["$schema"].(string)
+	_, draft, _ := strings.Cut(strings.TrimSuffix(named, "#"), "://")
+	if top["$schema"], ok = drafts[draft]; !ok {
+		return nil, fmt.Errorf("schema: %q is not known", named)
+	}
+	delete(top, "$id") // what it is called elsewhere
+	if err := checkRefs(doc); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	compiled, err := c.Compile(name)
+	raw, err = json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &Schema{compiled}, nil
+	var parsed jsonschema.Schema
+	if err := json.Unmarshal(raw, &parsed); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	resolved, err := parsed.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return &Schema{resolved, doc}, nil
+}
+
+// decode reads one value of JSON, its numbers as they are written.
+func decode(raw []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("there is something after the value")
+	}
+	return v, nil
 }
 
 // Check returns the arguments to run with, or what is wrong with them, in words
@@ -70,7 +101,7 @@ func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems [
 	if len(bytes.TrimSpace(input)) == 0 {
 		input = json.RawMessage("{}")
 	}
-	args, err := jsonschema.UnmarshalJSON(bytes.NewReader(input))
+	args, err := decode(input)
 	if err != nil {
 		return nil, []string{"the arguments are not JSON: " + cut(err.Error(), maxProblem)}
 	}
@@ -82,24 +113,26 @@ func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems [
 	if _, ok := args.(map[string]any); !ok {
 		return nil, []string{"the arguments must be a JSON object"}
 	}
-	first := s.compiled.Validate(args)
+	first := s.resolved.Validate(plain(args))
 	if first == nil {
 		return whole(args, input)
 	}
+	wrong := explain(s.doc, args)
+	problems = tell(wrong, first)
 	for range maxProblems { // each round mends what the one before laid bare
-		err := s.compiled.Validate(args)
-		if err == nil {
-			return whole(args, nil)
-		}
 		mended := false
-		for _, leaf := range leaves(err) {
-			args, mended = mend(args, leaf, mended)
+		for _, p := range wrong {
+			args, mended = mend(args, p, mended)
 		}
 		if !mended {
 			break
 		}
+		if s.resolved.Validate(plain(args)) == nil {
+			return whole(args, nil)
+		}
+		wrong = explain(s.doc, args)
 	}
-	return nil, tell(first)
+	return nil, problems
 }
 
 // whole is args in JSON: the bytes they came in, if they are still what they say.
@@ -114,30 +147,15 @@ func whole(args any, input json.RawMessage) (json.RawMessage, []string) {
 	return raw, nil
 }
 
-// leaves are the errors that no other explains.
-func leaves(err error) (all []*jsonschema.ValidationError) {
-	v, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok {
-		return nil
-	}
-	if len(v.Causes) == 0 {
-		return []*jsonschema.ValidationError{v}
-	}
-	for _, c := range v.Causes {
-		all = append(all, leaves(c)...)
-	}
-	return all
-}
-
-// tell says what is wrong, each thing once.
-func tell(err error) (problems []string) {
-	say := message.NewPrinter(language.English)
-	for _, leaf := range leaves(err) {
+// tell says what is wrong, each thing once: what was found, or else what the
+// validator said.
+func tell(wrong []problem, err error) (problems []string) {
+	for _, p := range wrong {
 		where := "arguments"
-		if len(leaf.InstanceLocation) > 0 {
-			where = strings.Join(leaf.InstanceLocation, ".")
+		if len(p.path) > 0 {
+			where = strings.Join(p.path, ".")
 		}
-		text := cut(where+": "+leaf.ErrorKind.LocalizedString(say), maxProblem)
+		text := cut(where+": "+p.text, maxProblem)
 		if !slices.Contains(problems, text) && len(problems) < maxProblems {
 			problems = append(problems, text)
 		}

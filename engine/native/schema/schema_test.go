@@ -67,15 +67,48 @@ func TestASchemaReadsNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"type":"object"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{`{"$ref":"file://` + file + `"}`, `{"$ref":"http://127.0.0.1:1/x"}`, `{"$ref":"other.json"}`, `[]`, `{`, `{"type":7}`} {
+	for _, bad := range []string{`{"$ref":"file://` + file + `"}`, `{"$ref":"http://127.0.0.1:1/x"}`, `{"$ref":"other.json"}`, `[]`, `{`, `{"type":7}`, `{"$schema":"https://example.com/other"}`, `{"$dynamicRef":"#x"}`} {
 		if _, err := schema.Compile(json.RawMessage(bad)); err == nil {
 			t.Errorf("%s is a schema", bad)
 		}
 	}
-	for _, good := range []string{``, `{}`, `{"$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}}}`} {
+	for _, good := range []string{
+		``, `{}`, `{"$schema":"http://json-schema.org/draft-07/schema#","$id":"tool","definitions":{"x":{}},"properties":{"a":{"$ref":"#/definitions/x"}}}`,
+		`{"$schema":"http://json-schema.org/draft-04/schema"}`, `{"$schema":"https://json-schema.org/draft/2019-09/schema"}`,
+		`{"$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}}}`,
+	} {
 		if _, err := schema.Compile(json.RawMessage(good)); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
+	}
+}
+
+// TestASchemaThatNobodyComesOutOfIsNone: a reference to itself that takes
+// nothing of the arguments would be followed for ever.
+func TestASchemaThatNobodyComesOutOfIsNone(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{
+		`{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`, `{"properties":{"a":{"not":{"$ref":"#/properties/a"}}}}`, `{"if":{"anyOf":[true,{"$ref":"#"}]}}`,
+		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"dependentSchemas":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"p":{"$ref":"#/$defs/a"}}}`,
+	} {
+		if _, err := schema.Compile(json.RawMessage(bad)); err == nil {
+			t.Errorf("%s is a schema", bad)
+		}
+	}
+	tree, err := schema.Compile(json.RawMessage(`{"properties":{"left":{"$ref":"#"},"right":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"n":{"type":"integer"}},"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat(`{"left":`, 500) + `{"m":1}` + strings.Repeat("}", 500)
+	if _, problems := tree.Check(json.RawMessage(deep)); len(problems) == 0 {
+		t.Error("what is wrong far down was not found")
+	}
+	wide := strings.Repeat(`{"right":`, 12) + `{"n":"x"}` + strings.Repeat("}", 12)
+	if _, problems := tree.Check(json.RawMessage(wide)); len(problems) == 0 {
+		t.Error("what is wrong behind many choices was not found")
+	}
+	if _, problems := tree.Check(json.RawMessage(`{"n":1e999999999}`)); len(problems) == 0 {
+		t.Error("a number that nobody can write down fits")
 	}
 }
 
