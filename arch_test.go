@@ -21,8 +21,7 @@ import (
 // instead of mocks, and the compiler already forbids cycles.
 var mayImport = map[string][]string{
 	".":      {},
-	"policy": {".", "internal/glob", "internal/strict"},
-	"policy": {".", "internal/lazy", "internal/strict"},
+	"policy": {".", "internal/glob", "internal/lazy", "internal/strict"},
 	"health": {"."},
 	"kernel": {".", "policy", "health", "internal/mint"},
 
@@ -97,8 +96,7 @@ var mayImport = map[string][]string{
 	"model/offline":   {"internal/lazy", "model"},
 
 	// Tools work in whatever workspace they are given.
-	"tool": {".", "internal/glob", "internal/public", "workspace/ignore"},
-	"tool": {".", "internal/lazy", "internal/public", "workspace/ignore"},
+	"tool": {".", "internal/glob", "internal/lazy", "internal/public", "workspace/ignore"},
 
 	// Tools do not know each other's kind; MCP servers run in a workspace like any process.
 	"tool/mcp": {".", "tool", "internal/lazy", "internal/strict"},
@@ -160,10 +158,8 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"mvdan.cc/sh/v3":                    {code: []string{"policy", "tool"}},
 	"go.yaml.in/yaml/v3":                {code: []string{"policy", "notify"}},
 	"golang.org/x/net":                  {code: []string{"tool"}},
-	"golang.org/x/text":                 {code: []string{"tool", "engine/native/schema"}},
-	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"internal/glob"}},
 	"golang.org/x/text":                 {code: []string{"tool"}, tests: []string{"engine/native/schema"}},
-	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"tool"}},
+	"github.com/bmatcuk/doublestar/v4":  {tests: []string{"internal/glob"}},
 	"github.com/anishathalye/porcupine": {code: []string{"node/nodetest"}},
 	"github.com/chromedp/chromedp":      {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
 	"github.com/chromedp/cdproto":       {code: []string{"internal/browsertest"}, tests: []string{"client/ts", "console/browser"}},
