@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"engine/codex":            {".", "engine/internal/*"},
 	"engine/claude":           {".", "engine/internal/*"},
 	"engine/acp":              {".", "engine/internal/*"},
-	"engine/internal/program": {"."},
+	"engine/internal/program": {".", "internal/temp"},
 	"engine/internal/talk":    {".", "engine/internal/program"},
 	// The kernel's client of a runner: the protocol has both ends, the book its processes.
 	"engine/remote": {".", "internal/*", "protocol/runner", "custody"},
@@ -114,14 +114,15 @@ var mayImport = map[string][]string{
 	"internal/shape": {"."}, // the rule of identifiers, and the words of statuses
 
 	// What sandboxes share is below them: nobody else has a use for it.
-	"sandbox":            {".", "sandbox/internal/*"},
-	"sandbox/internal/*": {".", "sandbox/internal/*"},
+	"sandbox":                {".", "sandbox/internal/*"},
+	"sandbox/internal/*":     {".", "sandbox/internal/*"},
+	"sandbox/internal/cover": {".", "internal/temp", "sandbox/internal/*"},
 
 	// A suite knows the root and what it tests. protocoltest plays one story
 	// over every protocol, so it needs a real server to play it on.
 	"store/storetest":            {".", "internal/*"},
 	"engine/enginetest":          {".", "internal/*"},
-	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "kernel", "model/modeltest", "policy", "sandbox/bwrap", "sandbox/local", "store/memory"},
+	"engine/internal/bridgetest": {".", "engine/agenttest", "engine/enginetest", "engine/internal/program", "internal/redact", "internal/temp", "kernel", "model/modeltest", "policy", "sandbox/bwrap", "sandbox/local", "store/memory"},
 	"engine/agenttest":           {},
 	"model/modeltest":            {"model", "model/wire"},
 	"gateway/gatewaytest":        {},

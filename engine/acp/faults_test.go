@@ -26,3 +26,7 @@ func TestNothingIsLeftHoweverItEnds(t *testing.T) {
 	t.Parallel()
 	bridgetest.Harass(faulty(t, "busy", program.Options{}), 300, 4)
 }
+
+// TestItsTemporaryDirectoryIsShort wherever the server's is, so that sockets fit
+// in, and goes with it.
+func TestItsTemporaryDirectoryIsShort(t *testing.T) { bridge.Short(t) }

@@ -49,9 +49,9 @@ func about(is harness.Isolation) string {
 	return alone + "is left to it"
 }
 
-// environ is the whole environment of a process.
+// environ is the whole environment of a process but for TMPDIR.
 func environ(h *program.Home) []string {
-	env := []string{program.Path, "LANG=C.UTF-8", "HOME=" + h.Path, "TMPDIR=" + h.Temp(), "GEMINI_SANDBOX=false"}
+	env := []string{program.Path, "LANG=C.UTF-8", "HOME=" + h.Path, "GEMINI_SANDBOX=false"}
 	for _, dir := range []string{"config", "data", "cache", "state"} {
 		env = append(env, "XDG_"+upper[dir]+"_HOME="+filepath.Join(h.Path, dir))
 	}

@@ -64,3 +64,7 @@ func TestItRunsInNamespaces(t *testing.T) {
 	t.Parallel()
 	bridge.Fenced(t, "claude's own sandbox is off")
 }
+
+// TestItsTemporaryDirectoryIsShort wherever the server's is, so that sockets fit
+// in, and goes with it.
+func TestItsTemporaryDirectoryIsShort(t *testing.T) { bridge.Short(t) }

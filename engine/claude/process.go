@@ -33,7 +33,7 @@ func (o *Options) start(l launch, ear *program.Listener) (*program.Process, erro
 		return nil, err
 	}
 	p, err := o.Start(program.Launch{
-		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args()), Env: environ(home), ShortTemp: true, Acts: acts,
+		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args()), Env: environ(home), Acts: acts,
 		Why: program.Around("claude"),
 	}, ear)
 	if err != nil {

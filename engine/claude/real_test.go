@@ -13,7 +13,8 @@ import (
 
 func TestTheRealProgram(t *testing.T) {
 	bridge.Alone(t, map[string]func(*testing.T){
-		"ABranchTakesTheConversationAlong": branches,
+		"ABranchTakesTheConversationAlong":  branches,
+		"ItsSocketsAreInADirectoryOfItsOwn": func(t *testing.T) { bridge.Socketed(t, "cc-socks/*.sock") },
 		"KeepsThePromisesOfEngines": func(t *testing.T) {
 			bridge.RealPromises(t, suiteModel, enginetest.Situations{
 				Say: "inner say", Fail: "inner fail", Long: "inner long", Retry: "inner retry", Think: "inner think", Tool: "inner tool", Ask: "inner ask",

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"harness"
+	"harness/internal/temp"
 	"harness/sandbox/internal/cgroup"
 	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/pins"
@@ -20,7 +21,6 @@ import (
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/space"
-	"harness/sandbox/internal/temp"
 )
 
 // Sandbox makes workspaces in namespaces.

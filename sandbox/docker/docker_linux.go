@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/temp"
 	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/pins"
 	"harness/sandbox/internal/proc"
 	"harness/sandbox/internal/shim"
-	"harness/sandbox/internal/temp"
 	"harness/sandbox/internal/view"
 )
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/internal/temp"
 	"harness/sandbox/internal/cover"
 	"harness/sandbox/internal/files"
 	"harness/sandbox/internal/pins"
@@ -21,7 +22,6 @@ import (
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
-	"harness/sandbox/internal/temp"
 	"harness/sandbox/internal/view"
 )
 

@@ -11,13 +11,13 @@ import (
 	"sync"
 
 	"harness"
+	"harness/internal/temp"
 	"harness/sandbox/internal/cgroup"
 	"harness/sandbox/internal/promise"
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/seccomp"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
-	"harness/sandbox/internal/temp"
 )
 
 // system is what every process may read and execute. /proc shows itself and

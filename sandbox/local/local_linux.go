@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"harness"
+	"harness/internal/temp"
 	"harness/sandbox/internal/cgroup"
 	"harness/sandbox/internal/promise"
 	"harness/sandbox/internal/run"
 	"harness/sandbox/internal/shim"
 	"harness/sandbox/internal/space"
-	"harness/sandbox/internal/temp"
 )
 
 // Sandbox is the local one.

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"harness"
+	"harness/internal/temp"
 )
 
 // Launch is how a process is to be started.
@@ -21,10 +23,10 @@ type Launch struct {
 	Directory string
 	Home      string   // the program's own directory, which it may write
 	Args      []string // of which the first is the program
-	Env       []string // the whole environment but for Options.Env
-	// ShortTemp gives the program a temporary directory with a path so short
-	// that a socket fits in, unless the sandbox has one for it.
-	ShortTemp bool
+	// Env is the whole environment but for Options.Env. Without a TMPDIR the
+	// program has a temporary directory of its own, which a socket fits in: the
+	// sandbox's, or one that is removed when it has ended.
+	Env []string
 	// Why is what the sandbox notice says besides what holds.
 	Why func(harness.Isolation) string
 	// Acts reports whether a line that nobody listens to shows the program at
@@ -130,14 +132,14 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 		return
 	}
 	p.Work, p.Notice = work, describe(o.Notice, work.Isolation(), l.Why(work.Isolation()))
-	if l.ShortTemp && !slices.Contains(work.Isolation().Enforces, harness.GuardWrite) {
-		temp, err := os.MkdirTemp("", "hc")
+	if !slices.ContainsFunc(spec.Env, isTemp) && !slices.Contains(work.Isolation().Enforces, harness.GuardWrite) {
+		scratch, err := temp.New()
 		if err != nil {
 			started <- errors.Join(err, work.Close())
 			return
 		}
-		defer os.RemoveAll(temp)
-		run.Env = append(run.Env, "TMPDIR="+temp)
+		defer func() { p.err = errors.Join(p.err, scratch.Remove()) }()
+		run.Env = append(run.Env, "TMPDIR="+scratch.Path)
 	}
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -160,6 +162,8 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 	p.err = errors.Join(p.err, work.Close())
 	p.hangUp()
 }
+
+func isTemp(e string) bool { return strings.HasPrefix(e, "TMPDIR=") }
 
 // deliver hands a line to whoever listens, and waits for it to be taken. Its
 // caller is the goroutine that reads the program's output.

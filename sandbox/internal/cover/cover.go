@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"harness/internal/temp"
 	"harness/sandbox/internal/pins"
-	"harness/sandbox/internal/temp"
 	"harness/sandbox/internal/view"
 )
 

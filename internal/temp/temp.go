@@ -1,10 +1,5 @@
-//go:build linux
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Package temp makes throw-away directories that do not stay behind.
-//
-// A directory is locked as long as its maker lives, and the system ends the
-// lock with the process, however that ends. So whoever makes the next one knows
-// which of the others belong to nobody, in any container, and removes them.
 package temp
 
 import (
@@ -15,12 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
-
-// prefix is how the names begin.
-const prefix = "harness-tmp-"
 
 // Dir is a directory of this process.
 type Dir struct {
@@ -33,11 +23,21 @@ type Dir struct {
 const attempts = 10
 
 // New makes a directory where the system has temporary files, and removes those
-// that were left there.
-func New() (*Dir, error) {
-	reclaim(os.TempDir())
+// that were left there. Its path has at most [MaxPath] bytes, unless no place is
+// short enough and can be written.
+func New() (dir *Dir, err error) {
+	for _, place := range places(os.TempDir()) {
+		if dir, err = newIn(place); err == nil {
+			break
+		}
+	}
+	return dir, err
+}
+
+func newIn(place string) (*Dir, error) {
+	reclaim(place)
 	for range attempts {
-		path, err := os.MkdirTemp("", prefix)
+		path, err := os.MkdirTemp(place, prefix)
 		if err != nil {
 			return nil, err
 		}
@@ -51,11 +51,11 @@ func New() (*Dir, error) {
 
 // claim locks a directory. It fails if somebody else has it, or it is gone.
 func claim(path string) (*os.File, bool) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, false
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	mine, err1 := f.Stat()
 	there, err2 := os.Lstat(path)
 	if errors.Join(err, err1, err2) != nil || !os.SameFile(mine, there) {
