@@ -23,6 +23,12 @@ type agent struct {
 
 func (a agent) Close() error { return a.close() }
 
+// bridged is an agent that keeps a process for a session.
+type bridged struct {
+	agent
+	releaser
+}
+
 // claude is Claude Code, in a sandbox and without a key: it asks its model
 // through the way out.
 func (h *housing) claude(program string) (harness.Engine, error) {
@@ -37,7 +43,7 @@ func (h *housing) claude(program string) (harness.Engine, error) {
 		return nil, fmt.Errorf("--engine claude: %w", err)
 	}
 	e := claude.New(claude.Options{Program: []string{program}, Base: base})
-	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+	return bridged{agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, e}, nil
 }
 
 // codex is Codex, likewise.
@@ -55,7 +61,7 @@ func (h *housing) codex(program string) (harness.Engine, error) {
 	e := codex.New(codex.Options{Program: []string{program}, Base: base, Config: []string{
 		`model_provider="harness"`, `model_providers.harness={name="harness",base_url="` + out.address() + `/openai/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`,
 	}})
-	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+	return bridged{agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, e}, nil
 }
 
 // acp is any agent that speaks the Agent Client Protocol. Which model it asks is
@@ -85,7 +91,7 @@ func (h *housing) acp(command string) (harness.Engine, error) {
 		return nil, fmt.Errorf("--engine acp: %w", err)
 	}
 	e := acp.New(acp.Options{Command: args, Authenticate: *h.login, Base: base})
-	return agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, nil
+	return bridged{agent{e, func() error { return errors.Join(e.Close(), out.Close()) }}, e}, nil
 }
 
 // bridge is what bridges to programs need: a sandbox, and a way out to providers

@@ -38,11 +38,41 @@ func among(store harness.Store, engine string, lease time.Duration, log *slog.Lo
 // for.
 const minLease = 50 * time.Millisecond
 
-// join sets the kernel's options.
-func (c cluster) join(o *kernel.Options) {
-	if c.Node != nil {
-		o.Cluster = c.Node
+// join sets the kernel's options. An engine that keeps something of its sessions
+// has it until another node may run them.
+func (c cluster) join(o *kernel.Options, eng harness.Engine) {
+	if c.Node == nil {
+		return
 	}
+	o.Cluster = c.Node
+	if keeps, ok := eng.(releaser); ok {
+		o.Cluster = tidyNode{c.Node, keeps}
+	}
+}
+
+// releaser is an engine that keeps something of its sessions between turns.
+type releaser interface{ Release(harness.SessionID) }
+
+// tidyNode is a node with such an engine.
+type tidyNode struct {
+	*node.Node
+	keeps releaser
+}
+
+// Claim is the node's. When another node has the session, or may have it,
+// nothing of it is kept here.
+func (n tidyNode) Claim(ctx context.Context, id harness.SessionID) (func(), error) {
+	release, err := n.Node.Claim(ctx, id)
+	if err != nil {
+		if harness.AsError(err) == harness.ErrLocked {
+			n.keeps.Release(id)
+		}
+		return nil, err
+	}
+	return func() {
+		n.keeps.Release(id)
+		release()
+	}, nil
 }
 
 // start makes the node alive.

@@ -112,7 +112,7 @@ func serve(ctx context.Context, p *program, args []string) error {
 	opts := &kernel.Options{
 		Log: log, Engine: name, Directory: dir, ApprovalTimeout: *timeout, IdleAfter: *idle, Concurrency: *concurrency, Redact: hidden, Shelf: shelf, Files: keep.filesOf(eng, name), Policy: calls.of, Tasks: rooms,
 	}
-	nodes.join(opts)
+	nodes.join(opts, eng)
 	k := kernel.New(store, all, opts)
 	defer nodes.leave(log)
 	defer k.Close()

@@ -98,7 +98,7 @@ func stdio(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	nodes.join(opts)
+	nodes.join(opts, eng)
 	k := kernel.New(st, map[string]harness.Engine{name: eng}, opts)
 	defer nodes.leave(log)
 	defer k.Close()

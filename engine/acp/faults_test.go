@@ -30,3 +30,10 @@ func TestNothingIsLeftHoweverItEnds(t *testing.T) {
 // TestItsTemporaryDirectoryIsShort wherever the server's is, so that sockets fit
 // in, and goes with it.
 func TestItsTemporaryDirectoryIsShort(t *testing.T) { bridge.Short(t) }
+
+// TestASessionHasOneProcess however many speak to it, to a branch of it, or would
+// run it on the same files.
+func TestASessionHasOneProcess(t *testing.T) {
+	t.Parallel()
+	bridge.OneProcess(t)
+}

@@ -27,7 +27,7 @@ func (r *run) start(ear *program.Listener) (*program.Process, error) {
 	}
 	defer home.Close()
 	p, err := r.opts.Start(program.Launch{
-		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
+		Session: r.turn.Session, Directory: r.turn.Directory, Home: home, Args: slices.Clone(r.opts.Command), Env: environ(home), Acts: acts,
 		Why: about,
 	}, ear)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"harness/engine/internal/bridgetest"
 	"harness/sandbox"
 )
 
@@ -21,6 +22,8 @@ func TestMain(m *testing.M) {
 		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
 	case "peer":
 		os.Exit(serveSDK(story))
+	case "only":
+		os.Exit(bridgetest.Only(dir, os.Args[1:], os.Environ()))
 	case "conform", "fault":
 		os.Exit(perform(story))
 	}

@@ -10,8 +10,11 @@ import (
 
 // prepare makes the home of a session that goes on with a conversation of another.
 func prepare(state string, id, from harness.SessionID) error {
-	_, err := (&Options{Base: Base{State: state}}).prepare(launch{session: id, from: from, resume: "CONV"})
-	return err
+	home, err := (&Options{Base: Base{State: state}}).prepare(launch{session: id, from: from, resume: "CONV"})
+	if err != nil {
+		return err
+	}
+	return home.Close()
 }
 
 // TestNoLinkOfAParentIsFollowed when a branch takes a conversation along: it is

@@ -32,8 +32,9 @@ func (o *Options) start(l launch, ear *program.Listener) (*program.Process, erro
 	if err != nil {
 		return nil, err
 	}
+	defer home.Close()
 	p, err := o.Start(program.Launch{
-		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args()), Env: environ(home), Acts: acts,
+		Session: l.session, Directory: l.directory, Home: home, Args: slices.Concat(o.Program, l.args()), Env: environ(home.Path), Acts: acts,
 		Why: program.Around("claude"),
 	}, ear)
 	if err != nil {
@@ -45,20 +46,17 @@ func (o *Options) start(l launch, ear *program.Listener) (*program.Process, erro
 
 // prepare makes the directory of a session, with the conversation in it that it
 // was branched off from.
-func (o *Options) prepare(l launch) (string, error) {
+func (o *Options) prepare(l launch) (*program.Home, error) {
 	home, err := program.OpenHome(o.State, l.directory, "claude", l.session)
-	if err != nil {
-		return "", err
-	}
-	defer home.Close()
-	if l.from == "" || l.from == l.session {
-		return home.Path, nil
+	if err != nil || l.from == "" || l.from == l.session {
+		return home, err
 	}
 	err = home.Adopt(l.from, "config/projects", func(p string) bool { return path.Base(p) == l.resume+".jsonl" })
 	if err != nil {
-		return "", &talk.Lost{Why: err.Error()}
+		home.Close()
+		return nil, &talk.Lost{Why: err.Error()}
 	}
-	return home.Path, nil
+	return home, nil
 }
 
 // reusable reports whether another turn may have the process.

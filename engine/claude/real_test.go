@@ -14,6 +14,7 @@ import (
 func TestTheRealProgram(t *testing.T) {
 	bridge.Alone(t, map[string]func(*testing.T){
 		"ABranchTakesTheConversationAlong":  branches,
+		"ASessionHasOneProcess":             bridge.OneRealProcess,
 		"ItsSocketsAreInADirectoryOfItsOwn": func(t *testing.T) { bridge.Socketed(t, "cc-socks/*.sock") },
 		"KeepsThePromisesOfEngines": func(t *testing.T) {
 			bridge.RealPromises(t, suiteModel, enginetest.Situations{

@@ -147,3 +147,10 @@ func TestItRunsInNamespaces(t *testing.T) {
 	t.Parallel()
 	bridge.Fenced(t, "codex's own sandbox is off")
 }
+
+// TestASessionHasOneProcess however many speak to it, to a branch of it, or would
+// run it on the same files.
+func TestASessionHasOneProcess(t *testing.T) {
+	t.Parallel()
+	bridge.OneProcess(t)
+}

@@ -47,7 +47,7 @@ func (r *run) start(g talk.Goal, ear *program.Listener) (*program.Process, error
 		args = append(args, "-c", c)
 	}
 	p, err := r.opts.Start(program.Launch{
-		Session: r.turn.Session, Directory: r.turn.Directory, Home: home.Path, Args: append(args, "app-server"), Env: environ(home), Acts: acts,
+		Session: r.turn.Session, Directory: r.turn.Directory, Home: home, Args: append(args, "app-server"), Env: environ(home), Acts: acts,
 		Why: program.Around("codex"),
 	}, ear)
 	if err != nil {

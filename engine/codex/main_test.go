@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"harness/engine/internal/bridgetest"
 	"harness/sandbox"
 )
 
@@ -19,6 +20,8 @@ func TestMain(m *testing.M) {
 		os.Exit(bridge.Dialect.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 	case "record":
 		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
+	case "only":
+		os.Exit(bridgetest.Only(dir, os.Args[1:], os.Environ()))
 	case "conform":
 		os.Exit(conform())
 	case "fault":

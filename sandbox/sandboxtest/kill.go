@@ -202,6 +202,7 @@ func (b *bench) randomKills(t *testing.T) {
 	if os.Getenv("LONG") != "" {
 		rounds *= 50
 	}
+	t.TempDir()                              // what the test itself makes is not there
 	temp, err := os.MkdirTemp("/tmp", "hk-") // short, or it is not used
 	if err != nil {
 		t.Fatal(err)

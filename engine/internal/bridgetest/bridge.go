@@ -102,7 +102,9 @@ func (b *Bridge) stage(tb testing.TB, dir string, command []string, base program
 	if told == nil {
 		told = enginetest.NewLedger(tb)
 	}
-	return openWith(tb, b.rules, dir, base, b.Config, func(o program.Options) Engine { return told.Watch(tb, b.Open(command, o)) })
+	s := openWith(tb, b.rules, dir, base, b.Config, func(o program.Options) Engine { return told.Watch(tb, b.Open(command, o)) })
+	s.command = command
+	return s
 }
 
 // under is the bridge on stages with rules.

@@ -42,11 +42,12 @@ type Stage struct {
 	ID     harness.SessionID
 	Model  *modeltest.Server // nil if the program is not the real one
 
-	open  func(program.Options) Engine
-	opts  program.Options
-	store *memory.Store
-	rules *policy.Policy
-	mark  string // in the environment of every process of the stage
+	open    func(program.Options) Engine
+	command []string // of the program
+	opts    program.Options
+	store   *memory.Store
+	rules   *policy.Policy
+	mark    string // in the environment of every process of the stage
 
 	mu      sync.Mutex // guards what follows
 	events  map[harness.SessionID][]harness.Event

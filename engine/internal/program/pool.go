@@ -104,6 +104,20 @@ func (p *Pool) Give(id harness.SessionID, s *Slot) {
 	p.leave(id, s)
 }
 
+// Release ends a session's process that no turn uses, and returns when it is
+// gone: the session is to be run elsewhere.
+func (p *Pool) Release(id harness.SessionID) {
+	p.mu.Lock()
+	s := p.slots[id]
+	if s == nil || p.closed {
+		p.mu.Unlock()
+		return
+	}
+	s.users++
+	p.mu.Unlock()
+	p.end(id, s)
+}
+
 // leave forgets a slot that nobody wants and that holds nothing.
 func (p *Pool) leave(id harness.SessionID, s *Slot) {
 	p.mu.Lock()
@@ -123,6 +137,12 @@ func (p *Pool) expire(id harness.SessionID, s *Slot) {
 	p.mu.Lock()
 	s.users++
 	p.mu.Unlock()
+	p.end(id, s)
+}
+
+// end stops the process of a slot that nobody has. Its caller counts as a user,
+// and does not any more.
+func (p *Pool) end(id harness.SessionID, s *Slot) {
 	defer p.leave(id, s)
 	select {
 	case s.busy <- struct{}{}:
@@ -130,6 +150,7 @@ func (p *Pool) expire(id harness.SessionID, s *Slot) {
 		return
 	}
 	if s.idle != nil {
+		s.idle.Stop()
 		s.Drop()
 		s.idle = nil
 	}

@@ -21,7 +21,7 @@ import (
 type Launch struct {
 	Session   harness.SessionID
 	Directory string
-	Home      string   // the program's own directory, which it may write
+	Home      *Home    // the program's own directory, which it may write; one process at a time
 	Args      []string // of which the first is the program
 	// Env is the whole environment but for Options.Env. Without a TMPDIR the
 	// program has a temporary directory of its own, which a socket fits in: the
@@ -86,18 +86,21 @@ func (o *Options) Start(l Launch, ear *Listener) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
+	letGo, err := l.Home.hold()
+	if err != nil {
+		return nil, err
+	}
 	var fit harness.Outfit
 	if o.Outfit != nil {
 		if fit, err = o.Outfit(l.Session); err != nil {
+			letGo()
 			return nil, err
 		}
 	}
 	spec := harness.WorkspaceSpec{
 		Session: l.Session, Directory: l.Directory, ReadOnly: slices.Concat([]string{program}, o.ReadOnly, fit.ReadOnly), Hidden: o.Hidden,
 		Sockets: slices.Concat(o.Sockets, fit.Sockets), Network: o.Network, Env: slices.Concat(l.Env, o.Env, fit.Env), Limits: o.Limits,
-	}
-	if l.Home != "" {
-		spec.Writable = []string{l.Home}
+		Writable: []string{l.Home.Path},
 	}
 	run := harness.Process{Args: slices.Concat([]string{program}, l.Args[1:])}
 	if fit.Wrap != nil {
@@ -109,6 +112,7 @@ func (o *Options) Start(l Launch, ear *Listener) (*Process, error) {
 	alive.Go(func() {
 		pprof.SetGoroutineLabels(context.Background()) // it outlives the turn that starts it
 		defer close(p.Dead)
+		defer letGo()
 		if fit.Close != nil {
 			defer fit.Close()
 		}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"harness/engine/agenttest"
+	"harness/model/modeltest"
+)
+
+// claudeStandIn answers every prompt as Claude Code would, and stays.
+const claudeStandIn = `#!/bin/sh
+while IFS= read -r line; do
+  case "$line" in *'"type":"user"'*) ;; *) continue ;; esac
+  id=${line#*'"uuid":"'}
+  echo '{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}'
+  echo '{"type":"stream_event","event":{"type":"message_start","message":{"id":"m"}},"session_id":"s"}'
+  echo '{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hello."}},"session_id":"s"}'
+  echo '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"Hello.","session_id":"s","user_message_uuids":["'"${id%%\"*}"'"]}'
+done
+`
+
+// TestASessionHasOneAgentOnAllServers that could run it.
+func TestASessionHasOneAgentOnAllServers(t *testing.T) {
+	t.Parallel()
+	program := write(t, filepath.Join(t.TempDir(), "claude"), claudeStandIn)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	oneAgent(t, program, "http://127.0.0.1:9")
+}
+
+// TestASessionHasOneClaudeCodeOnAllServers is the same with the real program.
+func TestASessionHasOneClaudeCodeOnAllServers(t *testing.T) {
+	t.Parallel()
+	bin := agenttest.Installed(t, agenttest.Claude)
+	if os.Getenv("LONG")+os.Getenv("CI") == "" {
+		t.Skip("CI and LONG=1 play it with the real program")
+	}
+	if agenttest.Alone(t) {
+		oneAgent(t, bin, modeltest.Serve(t, "say Hello.").URL)
+	}
+}
+
+// oneAgent is about servers whose agent is the program.
+func oneAgent(t *testing.T, bin, model string) {
+	key := write(t, filepath.Join(t.TempDir(), "key"), modelKey)
+	args := []string{
+		"--engine", "claude:" + bin, "--sandbox-read", bin, "--idle-after", "50ms",
+		"--model", "anthropic", "--key", "anthropic=file:" + key, "--model-url", "anthropic=" + model,
+	}
+	say := func(t *testing.T, p *process, id string) {
+		t.Helper()
+		p.post(t, "/chat/sessions/"+id+"/turns", []byte(`{"prompt":"hello","on_busy":"queue"}`))
+	}
+	t.Run("a second server on the same data starts none", func(t *testing.T) {
+		t.Parallel()
+		data := t.TempDir()
+		p := start(t, slices.Concat(args, []string{"--data", data})...)
+		id := p.make(t, t.TempDir())
+		f := p.follow(id)
+		say(t, p, id)
+		completed(t, f, 1)
+		before := agentsOf(t, id)
+		if len(before) == 0 {
+			t.Fatal("nobody runs the session")
+		}
+		mustFail(t, 1, []string{"another process uses this data"}, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data}, args...)...)
+		say(t, p, id)
+		completed(t, f, 2)
+		if after := agentsOf(t, id); len(after) != 1 || fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("the agents of the session are %v, and were %v", after, before)
+		}
+	})
+	t.Run("of several nodes one has it", func(t *testing.T) {
+		t.Parallel()
+		url := schema(t)
+		nodes := []*process{start(t, slices.Concat(args, []string{"--store", url})...), start(t, slices.Concat(args, []string{"--store", url})...)}
+		id := nodes[0].make(t, t.TempDir())
+		f := nodes[1].follow(id)
+		turns := 0
+		for _, n := range nodes { // one after the other: whoever lets the session go keeps nothing of it
+			say(t, n, id)
+			turns++
+			completed(t, f, turns)
+			if found := agentsOf(t, id); len(found) > 1 {
+				t.Fatalf("the agents of the session are %v", found)
+			}
+			eventually(t, "that nobody has the session", func() bool { return len(agentsOf(t, id)) == 0 })
+		}
+		var all sync.WaitGroup
+		for _, n := range nodes { // and at once
+			all.Go(func() {
+				for range 3 {
+					say(t, n, id)
+				}
+			})
+		}
+		all.Wait()
+		for range 2 * 3 {
+			turns++
+			completed(t, f, turns)
+			if found := agentsOf(t, id); len(found) > 1 {
+				t.Fatalf("the agents of the session are %v", found)
+			}
+		}
+	})
+}
+
+// completed waits for the end of so many turns, and checks that they did well.
+func completed(t *testing.T, f *follower, turns int) {
+	t.Helper()
+	f.until("the end of a turn", nth(turns, "turn_end"))
+	for _, e := range f.told() {
+		if e.Type == "error" {
+			t.Fatalf("a turn failed: %v", e.Payload)
+		}
+	}
+}
+
+// agentsOf are the processes of a session's agents, by the homes that they live
+// in: each server has one for it.
+func agentsOf(t *testing.T, id string) map[string][]string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	homes := map[string][]string{}
+	for _, name := range all {
+		b, _ := os.ReadFile(name) // it may be gone
+		for e := range bytes.SplitSeq(b, []byte{0}) {
+			if home, ok := strings.CutPrefix(string(e), "HOME="); ok && strings.HasSuffix(home, "/agents/claude/"+id) {
+				homes[home] = append(homes[home], strings.Split(name, "/")[2])
+			}
+		}
+	}
+	return homes
+}
