@@ -14,7 +14,11 @@ func (s *State) Apply(e Event) {
 		s.Session, s.Created, s.Status, s.Kind = e.Session, e.Time, Idle, Chat
 		s.Config.PermissionMode = Normal
 	}
+	if e.Session != s.Session {
+		s.Bytes = 0 // its parent's
+	}
 	s.Session, s.Seq, s.Updated = e.Session, e.Seq, e.Time
+	s.Bytes += e.Stored()
 	if e.Followed != nil && s.Turn != nil && s.Turn.ID == e.Turn {
 		s.Turn.Followed = e.Followed
 	}

@@ -64,6 +64,7 @@ type State struct {
 	Depth     int       `json:"depth,omitempty"`      // how far that task was handed down
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
+	Bytes     int64     `json:"bytes,omitempty"` // see [Event.Stored]; without what it shares with its parent
 
 	Status  Status      `json:"status"`
 	Reason  string      `json:"reason,omitempty"`

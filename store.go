@@ -102,11 +102,11 @@ type Summary struct {
 	Place int `json:"-"` // in the queue, from 1 on, as a server knows it; no store does
 }
 
-// Summary is the row that lists show of s, but for its health and its size.
+// Summary is the row that lists show of s, but for its health.
 func (s *State) Summary() Summary {
 	sum := Summary{
 		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,
-		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated,
+		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated, Bytes: s.Bytes,
 	}
 	sum.SpawnedBy, sum.Attempts, sum.MaxRetries = s.SpawnedBy, s.Course.Attempts, s.Retries
 	sum.Queued, sum.Retry, sum.Started = s.Course.Queued, s.Course.Retry, s.Course.Started

@@ -147,10 +147,6 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		state.Apply(e)
 		diagnosis.Apply(e)
 	}
-	size := int64(0) // without what it shares with its parent
-	for _, e := range events[l.base:start] {
-		size += e.Stored()
-	}
 	k := keeper{last: state.Seq}
 	k.store, _ = st.(harness.Snapshotter)
 	for batch := range slices.Chunk(events[start:l.end], importBatch) {
@@ -158,10 +154,8 @@ func (l *share) take(ctx context.Context, st harness.Store, events []harness.Eve
 		for _, e := range batch {
 			state.Apply(e)
 			diagnosis.Apply(e)
-			size += e.Stored()
 		}
 		row := state.Summary()
-		row.Bytes = size
 		diagnosis.Rate(&row)
 		if err := st.Append(ctx, harness.Commit{Session: l.id, After: after, Events: batch, Summary: row, From: from}); err != nil {
 			return err

@@ -46,29 +46,29 @@ type memory struct {
 	Expires   time.Time     `json:"expires,omitzero"`
 
 	// What it used.
-	Tokens   spent   `json:"tokens"`
-	Cost     paid    `json:"cost"`
+	Tokens   spent   `json:"tokens,omitzero"`
+	Cost     paid    `json:"cost,omitzero"`
 	Unpriced bool    `json:"unpriced,omitempty"` // it cost more, nobody knows how much
 	Context  float64 `json:"context,omitempty"`  // in percent
 	HasPct   bool    `json:"has_pct,omitempty"`
-	Tree     tree    `json:"tree"`
+	Tree     tree    `json:"tree,omitzero"`
 
 	// How it works.
-	Tools    tools    `json:"tools"`
-	Loop     loop     `json:"loop"`
-	Plan     plan     `json:"plan"`
-	Evidence evidence `json:"evidence"`
+	Tools    tools    `json:"tools,omitzero"`
+	Loop     loop     `json:"loop,omitzero"`
+	Plan     plan     `json:"plan,omitzero"`
+	Evidence evidence `json:"evidence,omitzero"`
 	Degraded string   `json:"degraded,omitempty"` // the kind of the last diagnostic
 
-	Flags  [flagCount]mark       `json:"flags"`
+	Flags  [flagCount]mark       `json:"flags,omitzero"`
 	Policy *harness.HealthPolicy `json:"policy,omitempty"` // never changed
-	Trip   trip                  `json:"trip"`
+	Trip   trip                  `json:"trip,omitzero"`
 
 	Renewed bool `json:"-"` // the event that is applied sets the policy
 
 	Raised map[string]float64 `json:"raised,omitempty"` // thresholds that somebody has moved
-	Good   place              `json:"good"`             // where to go on from, if all else fails
-	Memory recalled           `json:"memory"`
+	Good   place              `json:"good,omitzero"`    // where to go on from, if all else fails
+	Memory recalled           `json:"memory,omitzero"`
 	Audit  []Row              `json:"audit,omitempty"`
 }
 

@@ -62,10 +62,10 @@ func (f *Fold) seeUsage(p *harness.Usage) flags {
 // run at a time and none that was forgotten works again. One that does counts
 // beside what it came to before: budgets err on the side of more, never of less.
 type tree struct {
-	Sum   harness.Tally `json:"sum"`
+	Sum   harness.Tally `json:"sum,omitzero"`
 	Each  []below       `json:"each,omitempty"` // the one that told last comes last
 	Seen  int64         `json:"seen,omitempty"`
-	Total harness.Tally `json:"total"` // of all
+	Total harness.Tally `json:"total,omitzero"` // of all
 }
 
 type below struct {

@@ -253,9 +253,6 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		add(&harness.SessionState{Status: harness.Queued, QueuedAt: new(now.UTC().Truncate(time.Millisecond))})
 	}
 	c.Summary = st.Summary()
-	for _, e := range c.Events {
-		c.Summary.Bytes += e.Stored()
-	}
 	diagnosis.Rate(&c.Summary)
 	release := func() {}
 	if len(n.Prompt) > 0 { // it waits in the line of this process

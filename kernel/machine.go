@@ -26,7 +26,6 @@ type machine struct {
 	state   *harness.State // everything accepted so far, durable or not
 	health  *health.Fold   // likewise
 	durable harness.Seq    // where the log ends for sure
-	size    int64          // of what is stored, with the append in flight
 
 	batch  batch // accepted, waits for the append in flight
 	flight batch // in the store's hands
@@ -168,13 +167,13 @@ func (m *machine) launch(now time.Time, r *ready) {
 	if !b.urgent && !m.full() && len(b.effects) == 0 && now.Before(m.cut.Add(m.window)) {
 		return
 	}
-	c := &harness.Commit{Session: m.state.Session, After: m.durable, Summary: m.summary(), Rules: b.rules}
+	c := &harness.Commit{Session: m.state.Session, After: m.durable, Rules: b.rules}
 	for i, d := range b.drafts {
 		e := harness.NewFollowedEvent(m.state.Session, m.durable+harness.Seq(i)+1, d.now, d.turn, d.final(), d.followed)
-		m.size += e.Stored()
+		m.weigh(e)
 		c.Events = append(c.Events, e)
 	}
-	c.Summary.Bytes = m.size
+	c.Summary = m.summary()
 	m.flight, m.batch, m.flying, m.cut = *b, batch{}, true, now
 	m.flight.drafts = nil
 	r.commit = c

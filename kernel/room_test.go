@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"harness"
 	"harness/artifact"
 	"harness/kernel"
+	"harness/store/faulty"
+	"harness/store/memory"
 )
 
 // stored is what the session's row says that it stores, and what its log has.
@@ -119,8 +122,8 @@ func TestArtifactsTakeRoom(t *testing.T) {
 	})
 }
 
-// TestARowWithoutASizeIsCountedByItsEvents: one that an earlier build has left.
-func TestARowWithoutASizeIsCountedByItsEvents(t *testing.T) {
+// TestAHeadWithoutASizeIsCountedByItsEvents: one that an earlier build has left.
+func TestAHeadWithoutASizeIsCountedByItsEvents(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, "say hi", &kernel.Options{MaxLog: 64 * 40})
 		old := r.state()
@@ -130,9 +133,55 @@ func TestARowWithoutASizeIsCountedByItsEvents(t *testing.T) {
 			old.Apply(e)
 			events = append(events, e)
 		}
+		pass(time.Minute) // asleep
+		old.Bytes = 0
 		if err := r.mem.Append(t.Context(), harness.Commit{Session: r.id, After: events[0].Seq - 1, Events: events, Summary: old.Summary()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.mem.SaveSnapshot(t.Context(), harness.Snapshot{Session: r.id, Seq: old.Seq, State: harness.EncodeState(old)}); err != nil {
 			t.Fatal(err)
 		}
 		r.refused(harness.ErrQuota, harness.Submit{Parts: harness.TextPart("more")})
 	})
+}
+
+// TestASizeIsWhatTheEventsAddUpTo: whoever comes while appends are under way is
+// told what the log has up to there.
+func TestASizeIsWhatTheEventsAddUpTo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := &rig{t: t, mem: memory.New()}
+		slow := faulty.Wrap(r.mem, func(op faulty.Op) (f faulty.Fault) {
+			if op.Method == faulty.Append {
+				f.Wait = func(context.Context) error { pass(10 * time.Millisecond); return nil }
+			}
+			return f
+		})
+		r.boot(slow, "stream 100 1ms word", &kernel.Options{Window: -1})
+		r.id = r.create(harness.NewSession{})
+		r.submit("go")
+		for range 20 {
+			pass(3 * time.Millisecond)
+			st := r.joined()
+			sum := int64(0)
+			for _, e := range r.log()[:st.Seq] {
+				sum += e.Stored()
+			}
+			if st.Bytes != sum {
+				t.Fatalf("at %d it has %d bytes, the events %d", st.Seq, st.Bytes, sum)
+			}
+		}
+		r.rest()
+	})
+}
+
+// joined is the state that a new watcher is given.
+func (r *rig) joined() *harness.State {
+	r.t.Helper()
+	for up, err := range r.k.Watch(r.t.Context(), r.id, 0) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return up.State
+	}
+	return nil
 }

@@ -56,15 +56,8 @@ func (s *session) run(ctx context.Context) {
 		s.fails(err)
 		return
 	}
-	size, err := s.k.sizeOf(ctx, state)
-	if err != nil {
-		s.giveBack(err)
-		s.fails(err)
-		return
-	}
 	s.save.last, s.origin = kept, state.Clone()
 	s.m = newMachine(state, s.k.limits, s.k.newID)
-	s.m.size = size
 	s.m.standing = s.k.standing(ctx, state.Directory)
 	if find := s.k.opts.Policy; find != nil {
 		s.m.policy = find(state.Directory)

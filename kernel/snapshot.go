@@ -121,6 +121,7 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 			return nil, 0, err
 		}
 	}
+	counted := st.Seq == 0 || st.Bytes > 0
 	var diagnosis *health.Fold // nil: what is kept with the head is right
 	if st.Seq > 0 && !health.Kept(st) {
 		if diagnosis, err = k.examine(ctx, id, st.Seq); err != nil {
@@ -149,5 +150,8 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 	case at != 0 && st.Seq != at:
 		return nil, 0, fmt.Errorf("the log ends at %d, before %d: %w", st.Seq, at, harness.ErrInvalid)
 	}
-	return st, kept, nil
+	if !counted {
+		st.Bytes, err = k.sizeOf(ctx, id, st)
+	}
+	return st, kept, err
 }

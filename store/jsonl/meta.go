@@ -35,6 +35,7 @@ type meta struct {
 	Cursor   string            `json:"branchCursor,omitempty"`
 	Messages int               `json:"messages"`
 	Pending  int               `json:"pendingApprovals,omitempty"`
+	Bytes    int64             `json:"bytes,omitempty"`
 	Score    int               `json:"healthScore,omitempty"`
 	Grade    string            `json:"healthGrade,omitempty"`
 	Stuck    bool              `json:"stuck,omitempty"`
@@ -63,7 +64,7 @@ func newMeta(r harness.Summary, from *harness.Branch, known place) meta {
 	m := meta{
 		Thread: r.Session, Title: r.Title, Directory: r.Directory, Created: r.Created.UnixMilli(), Updated: r.Updated.UnixMilli(), Kind: r.Kind, Schema: schema,
 		Status: r.Status, Reason: r.Reason, User: r.User, Engine: r.Engine, Parent: r.Parent, Branched: r.Branched, Cursor: r.Cursor,
-		Messages: r.Messages, Pending: r.Pending, Score: r.Score, Grade: r.Grade, Stuck: r.Stuck, Seq: known.seq, Size: known.at,
+		Messages: r.Messages, Pending: r.Pending, Bytes: r.Bytes, Score: r.Score, Grade: r.Grade, Stuck: r.Stuck, Seq: known.seq, Size: known.at,
 		SpawnedBy: r.SpawnedBy, Attempts: r.Attempts, MaxRetries: r.MaxRetries, Queued: r.Queued, Retry: r.Retry, Started: r.Started, Ended: r.Ended, Expires: r.Expires,
 	}
 	if from != nil {
@@ -76,7 +77,7 @@ func (m meta) row() harness.Summary {
 	return harness.Summary{
 		Session: m.Thread, Title: m.Title, Directory: m.Directory, Created: time.UnixMilli(m.Created).UTC(), Updated: time.UnixMilli(m.Updated).UTC(), Kind: m.Kind,
 		Status: m.Status, Reason: m.Reason, User: m.User, Engine: m.Engine, Parent: m.Parent, Branched: m.Branched, Cursor: m.Cursor,
-		Messages: m.Messages, Pending: m.Pending, Score: m.Score, Grade: m.Grade, Stuck: m.Stuck, Seq: m.Seq,
+		Messages: m.Messages, Pending: m.Pending, Bytes: m.Bytes, Score: m.Score, Grade: m.Grade, Stuck: m.Stuck, Seq: m.Seq,
 		SpawnedBy: m.SpawnedBy, Attempts: m.Attempts, MaxRetries: m.MaxRetries, Queued: m.Queued, Retry: m.Retry, Started: m.Started, Ended: m.Ended, Expires: m.Expires,
 	}
 }

@@ -16,7 +16,7 @@ func summaryAndEventsMoveTogether(t testing.TB, s Suite) {
 		c := commit("a", head, 3)
 		c.Summary.Status = harness.Statuses()[head/3]
 		c.Summary.Reason, c.Summary.Engine, c.Summary.Directory = "reason", "script", "/somewhere/else"
-		c.Summary.Pending = int(head)
+		c.Summary.Pending, c.Summary.Bytes = int(head), int64(head)*100
 		c.Summary.SpawnedBy, c.Summary.Attempts, c.Summary.MaxRetries = "b", int(head), 3
 		c.Summary.Queued, c.Summary.Retry, c.Summary.Started = epoch.Add(1e6), epoch.Add(2e6), epoch.Add(3e6)
 		c.Summary.Ended, c.Summary.Expires = epoch.Add(4e6), epoch.Add(5e6)
