@@ -160,6 +160,7 @@ type Snapshot struct {
 	State   []byte   // EncodeState
 	First   int      // index of Sealed[0] in the conversation
 	Sealed  [][]byte // EncodeMessage
+	End     Seq      // where the log ended when it was loaded; 0: a read tells
 }
 
 // Remover is an optional power of a store: forget a session. One with branches

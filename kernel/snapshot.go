@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -108,12 +109,13 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 		return nil, 0, context.Cause(ctx)
 	}
 	st = new(harness.State)
+	end := at // 0: not known
 	if k.snaps != nil {
 		snap, err := k.snaps.LoadSnapshot(ctx, id, at)
 		switch {
 		case err == nil:
 			if head, err := harness.DecodeState(snap.State); err == nil {
-				st, kept = head, snap.Seq
+				st, kept, end = head, snap.Seq, cmp.Or(at, snap.End)
 			} else { // the log has it all, too
 				k.log.Error("snapshot cannot be read, folding the whole log", "session", id, "seq", snap.Seq, "err", err)
 			}
@@ -128,7 +130,11 @@ func (k *Kernel) fold(ctx context.Context, id harness.SessionID, at harness.Seq)
 			return nil, 0, err
 		}
 	}
-	for e, err := range k.store.Read(ctx, id, st.Seq) {
+	rest := func(func(harness.Event, error) bool) {}
+	if st.Seq == 0 || st.Seq != end {
+		rest = k.store.Read(ctx, id, st.Seq)
+	}
+	for e, err := range rest {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -80,6 +80,7 @@ func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harne
 		if err != nil {
 			return err
 		}
+		best.End = parts[0].limit
 		for i, p := range parts {
 			if at != 0 {
 				p.limit = min(p.limit, at)

@@ -66,7 +66,7 @@ func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harne
 	if best.Seq == 0 {
 		return harness.Snapshot{}, fmt.Errorf("load snapshot of %s at %d: none: %w", id, at, harness.ErrNotFound)
 	}
-	best.Session, best.State = id, slices.Clone(best.State)
+	best.Session, best.State, best.End = id, slices.Clone(best.State), parts[0].limit
 	return best, nil
 }
 

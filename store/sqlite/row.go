@@ -28,8 +28,10 @@ type row struct {
 	updated   int64
 }
 
-// rowColumns are what scanRow reads.
+// rowColumns are what scanRow reads, rowWidth of them.
 const rowColumns = "SELECT n, id, head, origin, origin_seq, updated, crc, summary FROM sessions WHERE "
+
+const rowWidth = 8
 
 // scanRow reads a row and checks it, so that a flipped bit cannot shorten a log
 // or hang it under another parent.

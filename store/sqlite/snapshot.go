@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"iter"
+	"math"
 
 	"harness"
 	"harness/internal/chunk"
@@ -65,23 +66,19 @@ func blob(b []byte) []byte {
 // returned.
 func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harness.Seq) (harness.Snapshot, error) {
 	best := harness.Snapshot{Session: id}
+	limit := harness.Seq(math.MaxInt64)
+	if at != 0 {
+		limit = min(limit, at)
+	}
 	err := s.read(ctx, func(c *conn) error {
+		own, err := ownSnapshot(c, limit, &best)
+		if err != nil || best.Seq > 0 || own.origin == 0 {
+			return err
+		}
 		parts, err := s.ancestry(c, id)
-		for _, p := range parts {
-			limit := p.limit
-			if at != 0 {
-				limit = min(limit, at)
-			}
-			err = cmp.Or(err, c.query(func(r []driver.Value) bool {
-				seq, state := harness.Seq(whole(r[0])), bytesOf(r[2])
-				if seq > best.Seq && chunk.Checksum(state) != whole(r[1]) {
-					return true
-				}
-				if seq > best.Seq {
-					best.Seq, best.State = seq, state
-				}
-				return false
-			}, "SELECT seq, crc, state FROM snapshots WHERE session = ? AND seq <= ? ORDER BY seq DESC", p.n, int64(limit)))
+		for i := 1; i < len(parts) && err == nil && best.Seq == 0; i++ {
+			err = c.query(func(r []driver.Value) bool { return !sound(r, &best) },
+				"SELECT seq, crc, state FROM snapshots WHERE session = ? AND seq <= ? ORDER BY seq DESC", parts[i].n, int64(min(limit, parts[i].limit)))
 		}
 		return err
 	})
@@ -92,6 +89,35 @@ func (s *Store) LoadSnapshot(ctx context.Context, id harness.SessionID, at harne
 		return harness.Snapshot{}, fmt.Errorf("load snapshot of %s at %d: %w", id, at, err)
 	}
 	return best, nil
+}
+
+// ownSnapshot makes best the newest snapshot of its session up to limit, if there
+// is one, with where the log ends. That is one query, because it is most of what
+// waking a session asks of a store.
+func ownSnapshot(c *conn, limit harness.Seq, best *harness.Snapshot) (own row, err error) {
+	var broken error
+	err = c.query(func(r []driver.Value) bool {
+		if own, _, broken = scanRow(r); broken != nil {
+			return false
+		}
+		best.End = own.head
+		return !sound(r[rowWidth:], best)
+	}, "SELECT n, id, head, origin, origin_seq, updated, s.crc, summary, seq, h.crc, state FROM sessions s "+
+		"LEFT JOIN snapshots h ON h.session = n AND seq <= ? WHERE id = ? ORDER BY seq DESC", int64(limit), string(best.Session))
+	if err = cmp.Or(err, broken); err == nil && own.n == 0 {
+		err = harness.ErrNotFound
+	}
+	return own, err
+}
+
+// sound makes best the snapshot of a row, unless that is damaged or none.
+func sound(r []driver.Value, best *harness.Snapshot) bool {
+	state := bytesOf(r[2])
+	if r[0] == nil || chunk.Checksum(state) != whole(r[1]) {
+		return false
+	}
+	best.Seq, best.State = harness.Seq(whole(r[0])), state
+	return true
 }
 
 // Messages implements [harness.Snapshotter].

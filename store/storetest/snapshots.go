@@ -26,7 +26,8 @@ func mustSave(t testing.TB, st harness.Snapshotter, snaps ...harness.Snapshot) {
 	}
 }
 
-// mustLoad checks which snapshot is found; of is the session that saved it.
+// mustLoad checks which snapshot is found, and that it is not wrong about the end
+// of the log; of is the session that saved it.
 func mustLoad(t testing.TB, st harness.Snapshotter, id harness.SessionID, at harness.Seq, of harness.SessionID, seq harness.Seq) {
 	t.Helper()
 	got, err := st.LoadSnapshot(t.Context(), id, at)
@@ -35,6 +36,9 @@ func mustLoad(t testing.TB, st harness.Snapshotter, id harness.SessionID, at har
 	}
 	if want := snapshot(of, seq, 0); got.Session != id || got.Seq != seq || !bytes.Equal(got.State, want.State) || got.Sealed != nil {
 		t.Fatalf("snapshot of %s at %d: got %d of %s, %s, want %s", id, at, got.Seq, got.Session, got.State, want.State)
+	}
+	if end := harness.Seq(len(history(t, st.(harness.Store), id, 0))); got.End != 0 && got.End != end {
+		t.Fatalf("snapshot of %s at %d: the log ends at %d, want %d", id, at, got.End, end)
 	}
 }
 
