@@ -9,7 +9,8 @@ import (
 
 // bridged is what a benchmark of a bridge says, by the name of its figure. The
 // benchmarks are with the bridges, whose test programs they need; each measures
-// the real program alone and behind the engine, in one run.
+// the real program behind the engine, and of each piece of text by itself when
+// the program had printed it and when the engine told of it.
 type bridged map[string]float64
 
 // measureBridge runs a benchmark of an engine: "claude BenchmarkBridge".
@@ -42,7 +43,7 @@ func measureBridge(tb testing.TB, which string) bridged {
 
 // BenchmarkBridges prints what the bridges' own benchmarks measure.
 func BenchmarkBridges(b *testing.B) {
-	for _, which := range []string{"claude BenchmarkBridge", "codex BenchmarkBridge", "acp BenchmarkDelta"} {
+	for _, which := range []string{"claude BenchmarkBridge", "codex BenchmarkBridge", "acp BenchmarkBridge", "acp BenchmarkOwn"} {
 		b.Run(strings.ReplaceAll(which, " Benchmark", "/"), func(b *testing.B) {
 			for b.Loop() {
 				for name, v := range bridges.get(b, which, measureBridge) {

@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 		os.Exit(bridge.Dialect.Replay(story, dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 	case "record":
 		os.Exit(bridge.Dialect.Record(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1], os.Args[2:]...))
+	case "tap":
+		os.Exit(bridgetest.Tap(dir, os.Stdin, os.Stdout, os.Stderr, os.Args[1:], os.Environ()))
 	case "only":
 		os.Exit(bridgetest.Only(dir, os.Args[1:], os.Environ()))
 	case "conform":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,15 +19,7 @@ import (
 // HARNESS_TEST_THEN names, and whoever is it has the lock of its HOME. If it does
 // not get that, two of a session live at a time, and it says so in dir.
 func Only(dir string, args, env []string) int {
-	variable := func(name string) (value string) {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				value = v
-			}
-		}
-		return value
-	}
-	home := variable("HOME")
+	home := variable(env, "HOME")
 	fd, err := syscall.Open(filepath.Join(home, "only"), syscall.O_RDWR|syscall.O_CREAT, 0o600) // it stays open
 	if err != nil {
 		return 70
@@ -43,8 +34,7 @@ func Only(dir string, args, env []string) int {
 	}
 	fmt.Fprintln(f, filepath.Base(home))
 	f.Close()
-	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "HARNESS_TEST_ROLE=") })
-	_ = syscall.Exec(args[0], args, append(env, "HARNESS_TEST_ROLE="+variable("HARNESS_TEST_THEN")))
+	_ = syscall.Exec(args[0], args, behind(env))
 	return 70
 }
 
