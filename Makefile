@@ -19,7 +19,13 @@ NODE_STAMPS := $(NODE_LOCKS:package-lock.json=node_modules/.package-lock.json)
 # is in the user's cache, and no other working tree fetches it again.
 CACHE       := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))
 AGENTS_LOCK := engine/agenttest/testdata/agents/package-lock.json
-AGENTS      := $(CACHE)/harness-test/agents-$(shell $(if $(shell command -v sha256sum),sha256sum,shasum -a 256) $(AGENTS_LOCK) | cut -c1-12)
+SHA256      := $(if $(shell command -v sha256sum),sha256sum,shasum -a 256)
+AGENTS      := $(CACHE)/harness-test/agents-$(shell $(SHA256) $(AGENTS_LOCK) | cut -c1-12)
+
+# Those that run in Node: 30 MB to fetch, 170 MB on disk. Without what they have
+# for single platforms: one of them would fetch another Claude Code, of 250 MB.
+NODE_LOCK   := engine/agenttest/testdata/node/package-lock.json
+NODE_AGENTS := $(CACHE)/harness-test/node-agents-$(shell $(SHA256) $(NODE_LOCK) | cut -c1-12)
 
 .DEFAULT_GOAL := help
 .PHONY: help run build console deps agents test lint bench gates long audit
@@ -42,12 +48,17 @@ deps: $(NODE_STAMPS) ## fetch the npm packages the test drivers need
 	$(NPM) ci --prefix $* --no-audit --no-fund --loglevel=error
 	@touch $@
 
-agents: $(AGENTS)/node_modules/.package-lock.json ## fetch the agents that the bridges are tested with, into the user's cache
+agents: $(AGENTS)/node_modules/.package-lock.json $(NODE_AGENTS)/node_modules/.package-lock.json ## fetch the agents that the bridges are tested with, into the user's cache
 
 $(AGENTS)/node_modules/.package-lock.json:
 	@mkdir -p $(AGENTS)
 	cp $(dir $(AGENTS_LOCK))package.json $(AGENTS_LOCK) $(AGENTS)
 	$(NPM) ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error
+
+$(NODE_AGENTS)/node_modules/.package-lock.json:
+	@mkdir -p $(NODE_AGENTS)
+	cp $(dir $(NODE_LOCK))package.json $(NODE_LOCK) $(NODE_AGENTS)
+	$(NPM) ci --prefix $(NODE_AGENTS) --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 
 test: deps agents lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package)
 	$(GO) test $(PKG)

@@ -1,17 +1,32 @@
 package agenttest
 
 import (
-	_ "embed" // for lock
+	_ "embed" // for lock files
 	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
 )
 
-// lock says which version of each program is the one, by its content.
-//
-//go:embed testdata/agents/package-lock.json
-var lock []byte
+// natives and scripts say which version of each program is the one, by its
+// content.
+var (
+	//go:embed testdata/agents/package-lock.json
+	natives []byte
+	//go:embed testdata/node/package-lock.json
+	scripts []byte
+)
+
+// inNode reports whether a program is a script for Node.
+func inNode(program string) bool { return strings.HasSuffix(program, ".js") }
+
+// lockOf is the lock file that has a program, and what its directory is called.
+func lockOf(program string) (kind string, lock []byte) {
+	if inNode(program) {
+		return "node-agents", scripts
+	}
+	return "agents", natives
+}
 
 // pin is what the lock says of a package.
 type pin struct {
@@ -27,11 +42,17 @@ func pinned(program, platform string) (p pin, err error) {
 	var all struct {
 		Packages map[string]pin `json:"packages"`
 	}
+	_, lock := lockOf(program)
 	if err := json.Unmarshal(lock, &all); err != nil {
 		return p, err
 	}
-	name, _, _ := strings.Cut(program, "$PLATFORM")
-	p, ok := all.Packages["node_modules/"+name+platform]
+	name, _, one := strings.Cut(program, "$PLATFORM")
+	if one {
+		name += platform
+	} else {
+		name = strings.Join(strings.SplitN(program, "/", 3)[:2], "/")
+	}
+	p, ok := all.Packages["node_modules/"+name]
 	if !ok {
 		return p, errUnpublished
 	}

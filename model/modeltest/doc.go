@@ -1,9 +1,9 @@
 // Package modeltest is a model server that follows a script, and the promises
 // that every model.Client keeps towards it.
 //
-// The server speaks the Messages protocol of Anthropic and the Responses and
-// Chat Completions protocols of OpenAI as the real ones do, event by event, so
-// that programs by other people can be tested with it as well as our clients.
+// The server speaks the Messages protocol of Anthropic, the Responses and Chat
+// Completions protocols of OpenAI and generateContent of Google's Gemini API as
+// the real ones do, event by event, so that programs by other people can be tested with it as well as our clients.
 // It is not a model: it answers what its script says, and what no rule of the
 // script covers it refuses. It uses no clock; times and ids are made up.
 //

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ var protocols = []struct{ name, path, body string }{
 	{"messages", "/v1/messages?beta=true", `{"model":"m","max_tokens":9,"stream":%t,"messages":[{"role":"user","content":"hi"}]}`},
 	{"responses", "/v1/responses", `{"model":"m","stream":%t,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`},
 	{"chat", "/v1/chat/completions", `{"model":"m","stream":%t,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}`},
+	{"generate", "/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 }
 
 // TestTheWireIsTheWire compares every byte that goes over the wire for a
@@ -38,14 +40,14 @@ func TestTheWireIsTheWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := &txtar.Archive{Comment: a.Comment, Files: a.Files[:1]}
+			got := &txtar.Archive{Comment: a.Comment, Files: a.Files[:1:1]}
 			for _, p := range protocols {
 				for _, stream := range []bool{true, false} {
-					name := p.name
+					name, path, body := p.name, p.path, strings.ReplaceAll(p.body, "%t", strconv.FormatBool(stream))
 					if !stream {
-						name += " whole"
+						name, path = name+" whole", strings.ReplaceAll(path, "streamGenerateContent?alt=sse", "generateContent")
 					}
-					got.Files = append(got.Files, txtar.File{Name: name, Data: told(t, string(a.Files[0].Data), p.path, fmt.Sprintf(p.body, stream))})
+					got.Files = append(got.Files, txtar.File{Name: name, Data: told(t, string(a.Files[0].Data), path, body)})
 				}
 			}
 			if os.Getenv("UPDATE") != "" {

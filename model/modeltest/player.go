@@ -49,16 +49,15 @@ func (p *player) begin() {
 		return
 	}
 	p.begun = true
-	if p.req.Format == Messages {
-		p.w.Header().Set("Request-Id", requestID(p.speaker))
-	} else {
-		p.w.Header().Set("X-Request-Id", requestID(p.speaker))
-	}
+	identify(p.w, p.speaker)
 	if !p.req.Stream {
 		return
 	}
 	if p.w.Header().Get("Content-Type") == "" {
 		p.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		if p.req.Format == Generate {
+			p.w.Header().Set("Content-Type", "text/event-stream")
+		}
 	}
 	p.w.Header().Set("Cache-Control", "no-cache")
 	p.w.WriteHeader(http.StatusOK)

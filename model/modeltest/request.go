@@ -12,6 +12,7 @@ const (
 	Messages  Format = "messages"  // Anthropic
 	Responses Format = "responses" // OpenAI
 	Chat      Format = "chat"      // OpenAI, and whoever follows
+	Generate  Format = "generate"  // Google
 	Other     Format = "other"     // counting tokens, listing models, anything unknown
 )
 
@@ -67,12 +68,23 @@ func (r *Request) read() {
 		Tools []struct {
 			Name     string
 			Function struct{ Name string }
+			Declared []struct{ Name string } `json:"functionDeclarations"`
 		}
+		Contents    []content
+		Instruction content `json:"systemInstruction"`
 	}
 	_ = json.Unmarshal(r.Body, &b)
-	r.Model, r.Stream, r.usage = b.Model, b.Stream, b.StreamOptions.IncludeUsage
+	r.usage = b.StreamOptions.IncludeUsage
+	if r.Format != Generate { // whose address says so
+		r.Model, r.Stream = b.Model, b.Stream
+	}
 	for _, t := range b.Tools {
-		r.Tools = append(r.Tools, t.Name+t.Function.Name)
+		for _, d := range t.Declared {
+			r.Tools = append(r.Tools, d.Name)
+		}
+		if name := t.Name + t.Function.Name; name != "" || t.Declared == nil {
+			r.Tools = append(r.Tools, name)
+		}
 	}
 	var said []entry
 	switch r.Format {
@@ -93,6 +105,13 @@ func (r *Request) read() {
 		}
 		for _, m := range items {
 			said = append(said, readMessage(m)...)
+		}
+	case Generate:
+		for _, e := range b.Instruction.entries() {
+			r.System += e.text
+		}
+		for _, c := range b.Contents {
+			said = append(said, c.entries()...)
 		}
 	case Other:
 	}

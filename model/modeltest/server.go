@@ -137,6 +137,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case "/chat/completions":
 			req.Format = Chat
 		}
+		if model, stream, ok := generates(r.URL.Path); ok {
+			req.Format, req.Model, req.Stream = Generate, model, stream
+		}
 	}
 	req.read()
 	s.mu.Lock()
@@ -159,6 +162,8 @@ func dialectOf(f Format) dialect {
 		return responses{}
 	case Chat:
 		return chat{}
+	case Generate:
+		return generate{}
 	case Messages, Other:
 	}
 	return messages{}
@@ -178,16 +183,23 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req *Request) {
 
 // complain answers with an error in the words of the protocol.
 func complain(w http.ResponseWriter, sp *speaker, status int, text string) {
-	if sp.req.Format == Messages {
-		w.Header().Set("Request-Id", requestID(sp))
-	} else {
-		w.Header().Set("X-Request-Id", requestID(sp))
-	}
+	identify(w, sp)
 	if w.Header().Get("Content-Type") == "" {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(status)
 	w.Write(sp.complaint(sp, status, text)) // a client that left has seen enough
+}
+
+// identify names an answer where the protocol does.
+func identify(w http.ResponseWriter, sp *speaker) {
+	switch sp.req.Format {
+	case Messages:
+		w.Header().Set("Request-Id", requestID(sp))
+	case Responses, Chat, Other:
+		w.Header().Set("X-Request-Id", requestID(sp))
+	case Generate:
+	}
 }
 
 // wait returns after d or when the client left.

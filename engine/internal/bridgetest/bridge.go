@@ -87,11 +87,11 @@ func (b *Bridge) Real(tb testing.TB, base program.Options, script string) *Stage
 // real puts a command in front of the program, if there is one.
 func (b *Bridge) real(tb testing.TB, base program.Options, script string, front []string) *Stage {
 	tb.Helper()
-	bin, dir := agenttest.Installed(tb, b.Package), tb.TempDir()
+	bin, dir := agenttest.Command(tb, b.Package), tb.TempDir()
 	m := modeltest.Serve(tb, strings.ReplaceAll(script, "$WORK", dir))
 	args, env := b.Behind(m.URL)
 	base.Env = slices.Concat(base.Env, env)
-	s := b.stage(tb, dir, slices.Concat(front, []string{bin}, b.Args, args), base)
+	s := b.stage(tb, dir, slices.Concat(front, bin, b.Args, args), base)
 	s.Model = m
 	return s
 }
@@ -137,6 +137,11 @@ func (b *Bridge) PlayRecorded(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { heard.told.Settle(b.Open(nil, program.Options{}).Abilities(), plays) })
+	b.Replay(t)
+}
+
+// Replay plays every scene with what the program said when it was recorded.
+func (b *Bridge) Replay(t *testing.T) {
 	for _, c := range b.Scenes {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

@@ -78,7 +78,7 @@ func (m *Measured) turns(tb testing.TB, b *Bridge, command, env []string) {
 // Measure measures the real program behind the engine.
 func (b *Bridge) Measure(tb *testing.B) {
 	args, env := b.Behind(Clock(tb))
-	b.measure(tb, slices.Concat([]string{agenttest.Installed(tb, b.Package)}, b.Args, args), env)
+	b.measure(tb, slices.Concat(agenttest.Command(tb, b.Package), b.Args, args), env)
 }
 
 // MeasureOwn measures a program of our own that says what time it is.

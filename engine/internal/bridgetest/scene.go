@@ -20,6 +20,12 @@ type Scene struct {
 	Play   func(*Stage)
 }
 
+// Of is the scene with another program, whose recording is beside the others.
+func (c Scene) Of(program string) Scene {
+	c.Name = program + "_" + c.Name
+	return c
+}
+
 // Story is the file of a scene: its processes, and the logs of its sessions.
 func (c *Scene) Story() string { return filepath.Join("testdata", c.Name+".txtar") }
 

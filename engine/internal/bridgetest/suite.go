@@ -69,7 +69,7 @@ func (b *Bridge) RealPromises(t *testing.T, model string, s enginetest.Situation
 		t.Skip("LONG=1 runs the suite with the real program")
 	}
 	args, env := b.Behind(modeltest.Serve(t, model).URL)
-	b.promises(t, slices.Concat([]string{agenttest.Installed(t, b.Package)}, b.Args, args), program.Options{Idle: -1, Env: env}, s)
+	b.promises(t, slices.Concat(agenttest.Command(t, b.Package), b.Args, args), program.Options{Idle: -1, Env: env}, s)
 }
 
 func (b *Bridge) promises(t *testing.T, command []string, base program.Options, s enginetest.Situations) {
