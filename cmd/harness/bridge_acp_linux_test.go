@@ -45,42 +45,64 @@ sed 1,2d /proc/net/dev | cut -d: -f1 | tr -d " " > nets.txt
 // agent and the real server.
 func TestOpenCodeOverEveryProtocol(t *testing.T) {
 	t.Parallel()
-	openCode.playAll(t, []bridgeScene{ // one session: it takes seconds to start
-		{"text then permission then cancel", "rest", "ws", `
+	openCode.playAll(t, []bridgeScene{anAgent("bash", "Authorization", "Bearer ")}, "text then permission then cancel")
+}
+
+// claudeAdapter is Claude Code behind claude-agent-acp.
+var claudeAdapter = agentUnderTest{agenttest.ClaudeACP, func(p *bridgePlay, bin string) []string {
+	claude := agenttest.Installed(p, agenttest.Claude)
+	command := agenttest.Command(p, agenttest.ClaudeACP)
+	wrapper := p.wrapper(command[0], []string{"CLAUDE_CODE_EXECUTABLE=" + claude, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, command[1:]...)
+	modules := bin[:strings.Index(bin, "/@agentclientprotocol/")]
+	return []string{
+		"--engine", "acp:" + wrapper, "--sandbox-read", strings.Join([]string{wrapper, claude, modules, command[0]}, ","),
+		"--key", "anthropic=" + p.key(), "--model-url", "anthropic=" + p.models.URL,
+	}
+}}
+
+// TestClaudeAgentACPOverEveryProtocol is the same with another agent.
+func TestClaudeAgentACPOverEveryProtocol(t *testing.T) {
+	t.Parallel()
+	claudeAdapter.playAll(t, []bridgeScene{anAgent("Bash", "X-Api-Key", "")})
+}
+
+// anAgent is what any agent must have, whose shell and header with a key are
+// named so. It is one session, since they take seconds to start.
+func anAgent(shell, header, prefix string) bridgeScene {
+	return bridgeScene{"text then permission then cancel", "rest", "ws", strings.ReplaceAll(`
 when user "again"
   say Back.
 when user "half"
   say Half
   pause
-when user "look" and step 1 and tool bash
-  call bash {"command":"sh look.sh; echo made > made.txt; cat made.txt","description":"look"}
+when user "look" and step 1 and tool SHELL
+  call SHELL {"command":"sh look.sh; echo made > made.txt; cat made.txt","description":"look"}
 when user "look"
   say It says so.
 else
-  say Hello there.`, func(p *bridgePlay) {
-			p.say("hello")
-			p.said("Hello there.")
-			p.over("ws", "rpc")
-			if err := os.WriteFile(filepath.Join(p.dir, "look.sh"), []byte(looksAround), 0o600); err != nil {
-				p.Fatal(err)
-			}
-			p.say("look")
-			p.allow()
-			p.said("It says so.")
-			p.called("execute ok")
-			p.holds("made.txt", "made\n")
-			p.holds("key.txt", "0\n")   // the key is not there
-			p.holds("nets.txt", "lo\n") // nor a network but the way out's
-			if got := p.models.Requests()[0].Header.Get("Authorization"); got != "Bearer "+modelKey {
-				p.Errorf("the model was asked with %q", got)
-			}
-			p.over("rpc", "sse")
-			p.say("half")
-			p.until("the first half", func(v *known) bool { return strings.Contains(v.text, "Half") })
-			p.hand.cancel()
-			p.until("its end", func(v *known) bool { return !v.busy })
-			p.say("again")
-			p.said("Back.")
-		}},
-	}, "text then permission then cancel")
+  say Hello there.`, "SHELL", shell), func(p *bridgePlay) {
+		p.say("hello")
+		p.said("Hello there.")
+		p.over("ws", "rpc")
+		if err := os.WriteFile(filepath.Join(p.dir, "look.sh"), []byte(looksAround), 0o600); err != nil {
+			p.Fatal(err)
+		}
+		p.say("look")
+		p.allow()
+		p.said("It says so.")
+		p.called("execute ok")
+		p.holds("made.txt", "made\n")
+		p.holds("key.txt", "0\n")   // the key is not there
+		p.holds("nets.txt", "lo\n") // nor a network but the way out's
+		if got := p.models.Requests()[0].Header.Get(header); got != prefix+modelKey {
+			p.Errorf("the model was asked with %q", got)
+		}
+		p.over("rpc", "sse")
+		p.say("half")
+		p.until("the first half", func(v *known) bool { return strings.Contains(v.text, "Half") })
+		p.hand.cancel()
+		p.until("its end", func(v *known) bool { return !v.busy })
+		p.say("again")
+		p.said("Back.")
+	}}
 }
