@@ -66,7 +66,7 @@ func TestItRunsInNamespaces(t *testing.T) {
 }
 
 // TestItsTemporaryDirectoryIsShort wherever the server's is, so that sockets fit
-// in, and goes with it.
+// in, and goes with it. Nothing else of the server's environment is the program's.
 func TestItsTemporaryDirectoryIsShort(t *testing.T) { bridge.Short(t) }
 
 // TestASessionHasOneProcess however many speak to it, to a branch of it, or would

@@ -14,6 +14,26 @@ var scenes = []bridgetest.Scene{
 	bridgetest.Restart("when step 1\n  " + shell.Call("echo one") + "\nelse\n  say Done."),
 	bridgetest.Failing("error_400", "status 400 No such thing."), bridgetest.Failing("error_429", "status 429 Slow down."),
 	bridgetest.Failing("error_500", "status 500 Oops."), bridgetest.Failing("error_529", "status 529 Overloaded."),
+	// Before the model has answered, the program has noted nothing down: which
+	// conversation is the session's is recorded when it has.
+	{Name: "interrupt_early", Model: `
+when user "again"
+  say Back.
+else
+  pause`, Play: func(s *bridgetest.Stage) {
+		s.Say("go")
+		s.Saw("turn_start_tools")
+		s.Do(harness.Cancel{})
+		s.Ended(1)
+		if ref := s.State().EngineRef; ref != "" {
+			s.Errorf("recorded before the model had answered: %s", ref)
+		}
+		s.Ask("again")
+		s.Told(-1, "conversation-so-far", "user: go")
+		if ref := s.State().EngineRef; ref == "" {
+			s.Error("nothing recorded")
+		}
+	}},
 	{Name: "tool_allow", Model: `
 when user "again"
   say The same.

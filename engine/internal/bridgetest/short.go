@@ -25,10 +25,14 @@ func far(t *testing.T) (base program.Options) {
 	return base
 }
 
+// secret is a variable of the server that is for nobody else.
+const secret = "HARNESS_TEST_SECRET"
+
 // Short has a program that answers prompts, as [Bridge.Faults] has, far down in
 // the file system. It has a directory there in which a socket fits, and which is
-// gone when it has ended.
+// gone when it has ended; and no variable that it was not given.
 func (b *Bridge) Short(t *testing.T) {
+	t.Setenv(secret, "x")
 	s := b.As(t, "fault", far(t), "HARNESS_TEST_STORY=")
 	s.Ask("right")
 	dir := s.temp()
@@ -52,6 +56,9 @@ func (s *Stage) temp() (dir string) {
 		for e := range strings.SplitSeq(string(b), "\x00") {
 			if v, ok := strings.CutPrefix(e, "TMPDIR="); ok {
 				dir = v
+			}
+			if strings.HasPrefix(e, secret+"=") {
+				s.Error("the program has a variable of the server")
 			}
 		}
 	}
