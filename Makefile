@@ -36,8 +36,8 @@ help: ## this list
 run: build ## build and start the server; HARNESS_* and ARGS="--flag …" are passed on
 	@exec bin/harness serve $(ARGS)
 
-build: ## build bin/harness
-	$(GO) build -o bin/harness ./cmd/harness
+build: ## build bin/harness, which needs no library of the system
+	CGO_ENABLED=0 $(GO) build -o bin/harness ./cmd/harness
 
 console: console/node_modules/.package-lock.json ## build the web console anew, after a change in console/src or client/ts/src
 	$(NPM) run build --prefix console --silent

@@ -41,6 +41,7 @@ func (s *starts) median() started {
 // in turns. What is on disk of both programs is in the page cache by then.
 func measureStart(tb testing.TB, _ struct{}) start {
 	codex, ours := codexBinary(tb), buildHarness(tb)
+	forget(tb, codex)
 	rounds := 15
 	if long() {
 		rounds = 51

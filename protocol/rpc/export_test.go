@@ -25,7 +25,7 @@ func Parse(line []byte) (answers int, batch bool) {
 // Methods are the protocol's.
 func Methods() []string {
 	var names []string
-	for _, m := range methods {
+	for _, m := range methods() {
 		names = append(names, m.name)
 	}
 	return names

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"harness"
 	"harness/internal/shape"
@@ -32,26 +33,28 @@ func row[P, R any](name, adds string, call func(c *conn, ctx context.Context, x 
 
 // methods is the protocol: initialize's capabilities, the schema and the
 // documentation's test are made from it.
-var methods = []method{
-	row("initialize", "", (*conn).initialize),
-	row("thread.create", "", (*conn).threadCreate),
-	row("thread.list", "", (*conn).threadList),
-	row("thread.get", "", (*conn).threadGet),
-	row("turn.start", "", (*conn).turnStart),
-	row("turn.cancel", "", (*conn).turnCancel),
-	row("approval.respond", "", (*conn).approvalRespond),
-	row("turn.steer", "steer", (*conn).turnSteer),
-	row("thread.subscribe", "subscribe", (*conn).threadSubscribe),
-	row("thread.unsubscribe", "subscribe", (*conn).threadUnsubscribe),
-	row("thread.fork", "fork", (*conn).threadFork),
-	row("thread.configure", "configure", (*conn).threadConfigure),
-	row("thread.pause", "pause", (*conn).threadPause),
-	row("thread.resume", "resume", (*conn).threadResume),
-	row("thread.rewind", "rewind", (*conn).threadRewind),
-	row("thread.health", "health", (*conn).threadHealth),
-	row("rule.list", "rules", (*conn).ruleList),
-	row("rule.revoke", "rules", (*conn).ruleRevoke),
-}
+var methods = sync.OnceValue(func() []method {
+	return []method{
+		row("initialize", "", (*conn).initialize),
+		row("thread.create", "", (*conn).threadCreate),
+		row("thread.list", "", (*conn).threadList),
+		row("thread.get", "", (*conn).threadGet),
+		row("turn.start", "", (*conn).turnStart),
+		row("turn.cancel", "", (*conn).turnCancel),
+		row("approval.respond", "", (*conn).approvalRespond),
+		row("turn.steer", "steer", (*conn).turnSteer),
+		row("thread.subscribe", "subscribe", (*conn).threadSubscribe),
+		row("thread.unsubscribe", "subscribe", (*conn).threadUnsubscribe),
+		row("thread.fork", "fork", (*conn).threadFork),
+		row("thread.configure", "configure", (*conn).threadConfigure),
+		row("thread.pause", "pause", (*conn).threadPause),
+		row("thread.resume", "resume", (*conn).threadResume),
+		row("thread.rewind", "rewind", (*conn).threadRewind),
+		row("thread.health", "health", (*conn).threadHealth),
+		row("rule.list", "rules", (*conn).ruleList),
+		row("rule.revoke", "rules", (*conn).ruleRevoke),
+	}
+})
 
 // announced are S4's own capabilities, what goes beyond it in S4's own methods,
 // and what the added methods bring.

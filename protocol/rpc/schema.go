@@ -26,7 +26,7 @@ func Schema() []byte {
 	id := map[string]any{"type": []string{"string", "number", "null"}}
 	var requests, notes, events []any
 	table := map[string]any{}
-	for _, m := range methods {
+	for _, m := range methods() {
 		required := []string{"method"}
 		if slices.ContainsFunc(takes[m.name].Fields, func(f shape.Field) bool { return !f.Optional }) {
 			required = append(required, "params")

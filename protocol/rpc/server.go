@@ -62,7 +62,7 @@ type conn struct {
 // started is gone; threads go on without it. It cannot interrupt a Read or
 // Write that blocks: whoever ends ctx closes the streams as well.
 func Serve(ctx context.Context, k sessions, r io.Reader, w io.Writer, opts *Options) error {
-	c := &conn{k: k, methods: methods, follows: map[harness.SessionID]*follower{}}
+	c := &conn{k: k, methods: methods(), follows: map[harness.SessionID]*follower{}}
 	if opts != nil {
 		c.opts = *opts
 	}

@@ -43,7 +43,7 @@ func own(t reflect.Type) (*shape.Type, bool) {
 func protocolShapes() (all map[string]*shape.Type, takes, gives, tells map[string]*shape.Type) {
 	set := &shape.Set{Named: map[string]*shape.Type{}, Own: own}
 	takes, gives, tells = map[string]*shape.Type{}, map[string]*shape.Type{}, map[string]*shape.Type{}
-	for _, m := range methods {
+	for _, m := range methods() {
 		takes[m.name] = set.Taken(m.takes, m.params)
 		gives[m.name] = set.Sent(m.gives)
 	}

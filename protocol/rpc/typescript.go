@@ -27,7 +27,7 @@ func TypeScript() []byte {
 		b.WriteString("}\n")
 	}
 	b.WriteString("\nexport interface Methods {\n")
-	for _, m := range methods {
+	for _, m := range methods() {
 		b.WriteString("  " + strconv.Quote(m.name) + ": { params: " + takes[m.name].Name + "; result: " + gives[m.name].Name + " };\n")
 	}
 	b.WriteString("}\n\nexport interface Notifications {\n")
