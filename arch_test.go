@@ -145,10 +145,11 @@ var thirdParty = map[string]struct{ code, tests []string }{
 
 	"github.com/klauspost/compress": {code: []string{"workspace/object"}},
 
-	"github.com/prometheus/client_golang": {code: []string{"metrics"}},
+	"github.com/prometheus/client_golang": {tests: []string{"metrics"}},
+	"github.com/prometheus/common":        {tests: []string{"metrics"}},
 
-	"go.opentelemetry.io/proto/slim/otlp": {code: []string{"trace"}},
-	"google.golang.org/protobuf":          {code: []string{"trace"}},
+	"go.opentelemetry.io/proto/slim/otlp": {tests: []string{"trace"}},
+	"google.golang.org/protobuf":          {tests: []string{"trace"}},
 
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},

@@ -11,10 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"harness"
 )
 
@@ -31,68 +27,95 @@ type Source struct {
 
 // Meter counts. It may be used concurrently.
 type Meter struct {
-	registry *prometheus.Registry
-	handler  http.Handler
-	events   *prometheus.CounterVec
-	append   prometheus.Histogram
-	failed   prometheus.Counter
-	asked    prometheus.Counter
-	decided  *prometheus.CounterVec
-	turns    *prometheus.CounterVec
-	tokens   *prometheus.CounterVec
-	cost     prometheus.Counter
-	tripped  prometheus.Counter
-	notices  *prometheus.CounterVec
-	spent    sync.Map // of open turns: harness.TurnID to the harness.Usage that was told last
+	handler http.Handler
+	lookup  *lookup
+	places  chan struct{} // of those who ask
+	events  vector
+	append  *histogram
+	failed  counter
+	asked   counter
+	decided vector
+	turns   vector
+	tokens  vector
+	cost    counter
+	tripped counter
+	notices vector
+	spent   sync.Map // of open turns: harness.TurnID to the harness.Usage that was told last
 }
+
+// Bounds of asking: a scraper asks once in some seconds.
+const (
+	maxAskers = 4
+	patience  = 10 * time.Second
+)
 
 // New tells what it counts, and what src has.
 func New(src Source) *Meter {
-	m := &Meter{
-		registry: prometheus.NewRegistry(),
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "harness_events_total", Help: "Events that became durable, by type; a type that this build does not know is other.",
-		}, []string{"type"}),
-		append: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "harness_commit_seconds", Help: "How long commits took to become durable.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16), // 0.1 ms to 3.3 s
-		}),
-		failed:  prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_commit_failures_total", Help: "Commits that the store refused or could not write."}),
-		asked:   prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_approvals_asked_total", Help: "Approvals that were asked for."}),
-		decided: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_approvals_decided_total", Help: "Approvals that were decided, by verdict and by who decided."}, []string{"verdict", "source"}),
-		turns:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_turns_total", Help: "Turns that ended, by how."}, []string{"status"}),
-		tokens:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_model_tokens_total", Help: "Tokens that models read and wrote."}, []string{"direction"}),
-		tripped: prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_budgets_tripped_total", Help: "Times that a session's health policy held it."}),
-		notices: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "harness_notices_total", Help: "Attempts to tell hooks something, by what sort of hook it was and what came of it."}, []string{"hook", "outcome"}),
-		cost:    prometheus.NewCounter(prometheus.CounterOpts{Name: "harness_model_cost_usd_total", Help: "What that cost, as far as prices are known."}),
+	var types []string
+	for _, info := range harness.Inventory() {
+		types = append(types, string(info.Type))
 	}
-	m.registry.MustRegister(m.tripped, m.notices, m.events, m.append, m.failed, m.asked, m.decided, m.turns, m.tokens, m.cost, src.collector(),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	m := &Meter{
+		lookup:  &lookup{src: src},
+		places:  make(chan struct{}, maxAskers),
+		events:  newVector(types),
+		append:  newHistogram(0.0001, 16), // 0.1 ms to 3.3 s
+		decided: newVector([]string{"allow", "deny"}, "user", "policy", "timeout", "cascade"),
+		turns:   newVector([]string{harness.TurnCompleted, harness.TurnCancelled, harness.TurnError}),
+		tokens:  newVector([]string{"input", "output"}),
+		notices: newVector([]string{"webhook", "command"}, "delivered", "retrying", "given_up"),
+	}
+	m.handler = http.TimeoutHandler(http.HandlerFunc(m.serve), patience, "counting takes too long\n")
 	return m
 }
 
 // ServeHTTP tells everything in Prometheus's text format, to a few at a time.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
 
+func (m *Meter) serve(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case m.places <- struct{}{}:
+		defer func() { <-m.places }()
+	default:
+		http.Error(w, "others are asking", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(m.page().bytes()) // who is gone needs none
+}
+
+func (m *Meter) page() *page {
+	p := new(page)
+	p.vector("harness_events_total", "Events that became durable, by type; a type that this build does not know is other.", m.events, "type")
+	p.histogram("harness_commit_seconds", "How long commits took to become durable.", m.append)
+	p.counter("harness_commit_failures_total", "Commits that the store refused or could not write.", &m.failed)
+	p.counter("harness_approvals_asked_total", "Approvals that were asked for.", &m.asked)
+	p.vector("harness_approvals_decided_total", "Approvals that were decided, by verdict and by who decided.", m.decided, "verdict", "source")
+	p.vector("harness_turns_total", "Turns that ended, by how.", m.turns, "status")
+	p.vector("harness_model_tokens_total", "Tokens that models read and wrote.", m.tokens, "direction")
+	p.counter("harness_budgets_tripped_total", "Times that a session's health policy held it.", &m.tripped)
+	p.vector("harness_notices_total", "Attempts to tell hooks something, by what sort of hook it was and what came of it.", m.notices, "hook", "outcome")
+	p.counter("harness_model_cost_usd_total", "What that cost, as far as prices are known.", &m.cost)
+	m.lookup.tell(p)
+	p.golang()
+	p.process()
+	return p
+}
+
 // Told hears of every attempt to tell a hook something.
 func (m *Meter) Told(hook, outcome string) {
-	m.notices.WithLabelValues(word(hook, "webhook", "command"), word(outcome, "delivered", "retrying", "given_up")).Inc()
+	m.notices.two(hook, outcome).inc()
 }
 
 // Committed hears of every commit and how it went.
 func (m *Meter) Committed(c harness.Commit, took time.Duration, err error) {
 	if err != nil {
-		m.failed.Inc()
+		m.failed.inc()
 		return
 	}
-	m.append.Observe(took.Seconds())
+	m.append.observe(took.Seconds())
 	for _, e := range c.Events {
-		name := string(e.Type())
-		if _, known := harness.Lookup(e.Type()); !known {
-			name = "other"
-		}
-		m.events.WithLabelValues(name).Inc()
+		m.events.one(string(e.Type())).inc()
 		m.count(e.Turn, e.Payload)
 	}
 }
@@ -100,16 +123,16 @@ func (m *Meter) Committed(c harness.Commit, took time.Duration, err error) {
 func (m *Meter) count(turn harness.TurnID, p harness.Payload) {
 	switch p := p.(type) {
 	case *harness.ApprovalRequired:
-		m.asked.Inc()
+		m.asked.inc()
 	case *harness.ApprovalApplied:
-		m.decided.WithLabelValues(word(string(p.Decision), "allow", "deny"), word(string(p.Source), "user", "policy", "timeout", "cascade")).Inc()
+		m.decided.two(string(p.Decision), string(p.Source)).inc()
 	case *harness.PolicyDecision:
 		if p.Source == "health" {
-			m.tripped.Inc()
+			m.tripped.inc()
 		}
 	case *harness.TurnEnd:
 		m.spent.Delete(turn)
-		m.turns.WithLabelValues(word(p.Status, harness.TurnCompleted, harness.TurnCancelled, harness.TurnError)).Inc()
+		m.turns.one(p.Status).inc()
 	case *harness.Usage:
 		m.use(turn, p)
 	}
@@ -122,8 +145,8 @@ func (m *Meter) use(turn harness.TurnID, p *harness.Usage) {
 	if last, ok := m.spent.Swap(turn, *p); ok {
 		before = last.(harness.Usage)
 	}
-	m.tokens.WithLabelValues("input").Add(float64(max(0, p.InputTokens-before.InputTokens)))
-	m.tokens.WithLabelValues("output").Add(float64(max(0, p.OutputTokens-before.OutputTokens)))
+	m.tokens.one("input").add(float64(max(0, p.InputTokens-before.InputTokens)))
+	m.tokens.one("output").add(float64(max(0, p.OutputTokens-before.OutputTokens)))
 	if p.CostUSD == nil {
 		return
 	}
@@ -131,15 +154,5 @@ func (m *Meter) use(turn harness.TurnID, p *harness.Usage) {
 	if before.CostUSD != nil {
 		cost -= *before.CostUSD
 	}
-	m.cost.Add(max(0, cost))
-}
-
-// word is s if it is one of those that are known: labels come from a fixed set.
-func word(s string, known ...string) string {
-	for _, k := range known {
-		if s == k {
-			return s
-		}
-	}
-	return "other"
+	m.cost.add(max(0, cost))
 }

@@ -2,10 +2,10 @@ package metrics
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"harness"
 )
@@ -13,16 +13,6 @@ import (
 // recount is how old the number of sessions may be: counting them reads an
 // index, and whoever asks more often learns nothing new.
 const recount = 5 * time.Second
-
-var (
-	sessions  = prometheus.NewDesc("harness_sessions", "Sessions, by status.", []string{"status"}, nil)
-	awake     = prometheus.NewDesc("harness_sessions_awake", "Sessions that have a goroutine now.", nil, nil)
-	watchers  = prometheus.NewDesc("harness_watchers", "Open connections, by protocol.", []string{"protocol"}, nil)
-	processes = prometheus.NewDesc("harness_processes", "Processes of runners and agents.", nil, nil)
-	approvals = prometheus.NewDesc("harness_approvals_waiting", "Approvals that nobody has answered.", nil, nil)
-	notices   = prometheus.NewDesc("harness_notices_waiting", "Notices that their hooks have not taken yet.", nil, nil)
-	uncounted = prometheus.NewDesc("harness_sessions_uncounted", "1 if the store could not count its sessions.", nil, nil)
-)
 
 // lookup asks a Source when somebody asks.
 type lookup struct {
@@ -35,44 +25,41 @@ type lookup struct {
 	at      time.Time
 }
 
-func (s Source) collector() prometheus.Collector { return &lookup{src: s} }
-
-func (l *lookup) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sessions, awake, watchers, processes, approvals, notices, uncounted} {
-		out <- d
-	}
-}
-
-func (l *lookup) Collect(out chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, n int, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
-	}
+// tell adds what the source has to say.
+func (l *lookup) tell(p *page) {
 	if l.src.Awake != nil {
-		gauge(awake, l.src.Awake())
+		p.gauge("harness_sessions_awake", "Sessions that have a goroutine now.", float64(l.src.Awake()))
 	}
-	for name, n := range l.src.Watchers {
-		gauge(watchers, n(), name)
+	var open []sample
+	for _, name := range slices.Sorted(maps.Keys(l.src.Watchers)) {
+		open = append(open, sample{labelled([]string{"protocol"}, name), float64(l.src.Watchers[name]())})
 	}
+	p.add("harness_watchers", aGauge, "Open connections, by protocol.", open...)
 	if l.src.Processes != nil {
-		gauge(processes, l.src.Processes())
+		p.gauge("harness_processes", "Processes of runners and agents.", float64(l.src.Processes()))
 	}
 	if l.src.Notices != nil {
-		gauge(notices, l.src.Notices())
+		p.gauge("harness_notices_waiting", "Notices that their hooks have not taken yet.", float64(l.src.Notices()))
 	}
 	if l.src.Sessions == nil {
 		return
 	}
 	counts, pending, err := l.sessions()
+	uncounted := 0.0
 	if err != nil {
-		gauge(uncounted, 1)
+		uncounted = 1
+	}
+	p.gauge("harness_sessions_uncounted", "1 if the store could not count its sessions.", uncounted)
+	if err != nil {
 		return
 	}
-	gauge(uncounted, 0)
+	var all []sample
 	for _, status := range harness.Statuses() {
-		gauge(sessions, counts[status], string(status))
+		all = append(all, sample{labelled([]string{"status"}, string(status)), float64(counts[status])})
 	}
+	p.add("harness_sessions", aGauge, "Sessions, by status.", all...)
 	if l.src.Approvals != nil {
-		gauge(approvals, pending)
+		p.gauge("harness_approvals_waiting", "Approvals that nobody has answered.", float64(pending))
 	}
 }
 

@@ -3,45 +3,84 @@ package trace
 import (
 	"strings"
 	"time"
-
-	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
-	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
-	otlp "go.opentelemetry.io/proto/slim/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 )
 
 // Encode is the body of an OTLP request: spans of a service of a version.
-func Encode(service, version string, spans []Span) ([]byte, error) {
-	list := make([]*otlp.Span, 0, len(spans))
-	for i := range spans {
-		list = append(list, encodeSpan(&spans[i]))
-	}
-	return proto.Marshal(&otlp.TracesData{ResourceSpans: []*otlp.ResourceSpans{{ // the same bytes as ExportTraceServiceRequest
-		Resource:   &resource.Resource{Attributes: attributes([]Attribute{{"service.name", service}, {"service.version", version}})},
-		ScopeSpans: []*otlp.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "harness/trace", Version: version}, Spans: list}},
-	}}})
+func Encode(service, version string, spans []Span) []byte {
+	var request message // ExportTraceServiceRequest
+	request.message(1, func(m *message) {
+		m.message(1, func(resource *message) {
+			resource.attributes(1, []Attribute{{"service.name", service}, {"service.version", version}})
+		})
+		m.message(2, func(m *message) {
+			m.message(1, func(scope *message) {
+				scope.text(1, "harness/trace")
+				scope.text(2, version)
+			})
+			for i := range spans {
+				m.message(2, func(m *message) { m.span(&spans[i]) })
+			}
+		})
+	})
+	return request
 }
 
-func encodeSpan(s *Span) *otlp.Span {
-	out := &otlp.Span{
-		TraceId: s.Trace[:], SpanId: s.ID[:], Name: text(s.Name), Kind: otlp.Span_SPAN_KIND_INTERNAL,
-		StartTimeUnixNano: nano(s.Start), EndTimeUnixNano: max(nano(s.Start), nano(s.End)), Attributes: attributes(s.Attributes),
-		Status: &otlp.Status{},
-	}
+// Words of OTLP that are numbers.
+const (
+	kindInternal = 1
+	kindClient   = 3
+	statusError  = 2
+)
+
+func (m *message) span(s *Span) {
+	m.bytes(1, s.Trace[:])
+	m.bytes(2, s.ID[:])
 	if s.Parent != [8]byte{} {
-		out.ParentSpanId = s.Parent[:]
+		m.bytes(4, s.Parent[:])
 	}
+	m.text(5, s.Name)
+	kind := uint64(kindInternal)
 	if s.Client {
-		out.Kind = otlp.Span_SPAN_KIND_CLIENT
+		kind = kindClient
 	}
+	m.varint(6, kind)
+	m.fixed(7, nano(s.Start))
+	m.fixed(8, max(nano(s.Start), nano(s.End)))
+	m.attributes(9, s.Attributes)
 	if s.Error != "" {
-		out.Status = &otlp.Status{Code: otlp.Status_STATUS_CODE_ERROR, Message: text(s.Error)}
-		out.Attributes = append(out.Attributes, attributes([]Attribute{{"error.type", s.Error}})...)
+		m.attributes(9, []Attribute{{"error.type", s.Error}})
 	}
-	for _, m := range s.Moments {
-		out.Events = append(out.Events, &otlp.Span_Event{TimeUnixNano: nano(m.Time), Name: m.Name, Attributes: attributes(m.Attributes)})
+	for _, e := range s.Moments {
+		m.message(11, func(m *message) {
+			m.fixed(1, nano(e.Time))
+			m.text(2, e.Name)
+			m.attributes(3, e.Attributes)
+		})
 	}
-	return out
+	m.message(15, func(status *message) {
+		if s.Error != "" {
+			status.text(2, s.Error)
+			status.varint(3, statusError)
+		}
+	})
+}
+
+func (m *message) attributes(field int, list []Attribute) {
+	for _, a := range list {
+		m.message(field, func(m *message) {
+			m.text(1, a.Key)
+			m.message(2, func(value *message) {
+				switch x := a.Value.(type) { // one of several: it is written also if it is zero
+				case string:
+					value.bytes(1, valid(x))
+				case int64:
+					value.always(3, uint64(x))
+				case float64:
+					value.double(4, x)
+				}
+			})
+		})
+	}
 }
 
 func nano(t time.Time) uint64 {
@@ -51,21 +90,5 @@ func nano(t time.Time) uint64 {
 	return uint64(max(0, t.UnixNano()))
 }
 
-func attributes(list []Attribute) (out []*common.KeyValue) {
-	for _, a := range list {
-		v := &common.AnyValue{}
-		switch x := a.Value.(type) {
-		case string:
-			v.Value = &common.AnyValue_StringValue{StringValue: text(x)}
-		case int64:
-			v.Value = &common.AnyValue_IntValue{IntValue: x}
-		case float64:
-			v.Value = &common.AnyValue_DoubleValue{DoubleValue: x}
-		}
-		out = append(out, &common.KeyValue{Key: a.Key, Value: v})
-	}
-	return out
-}
-
-// text is a text as protobuf takes it.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// valid is a text as protobuf takes it.
+func valid(s string) []byte { return []byte(strings.ToValidUTF8(s, "\uFFFD")) }

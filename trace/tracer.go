@@ -159,10 +159,7 @@ func (t *Tracer) tell(ctx context.Context, e ended) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	body, err := Encode("harness", t.opts.Version, spans)
-	if err != nil {
-		return err
-	}
+	body := Encode("harness", t.opts.Version, spans)
 	for try := 1; ; try++ {
 		again, err := t.send(ctx, body)
 		if err == nil || !again || try == tries {
