@@ -4,29 +4,19 @@ import (
 	"context"
 	"iter"
 
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
-
 	"harness/model"
 	"harness/model/wire"
 )
 
 // Responses speaks the Responses protocol. It does not retry: see model.Retry.
 // Nothing is kept at the server: thoughts come and go encrypted.
-type Responses struct {
-	server
-	service responses.ResponseService
-}
+type Responses struct{ server }
 
 // NewResponses makes a client that shows key to the server.
 func NewResponses(key string, opts *Options) *Responses {
 	s := connect(key, opts)
-	set := []option.RequestOption{option.WithBaseURL(s.url), option.WithHTTPClient(s.http), option.WithMaxRetries(0)}
-	if key != "" {
-		set = append(set, option.WithAPIKey(key))
-	}
-	return &Responses{s, responses.NewResponseService(set...)}
+	s.url += "responses"
+	return &Responses{s}
 }
 
 // Stream implements model.Client.
@@ -37,7 +27,11 @@ func (c *Responses) Stream(ctx context.Context, r *model.Request) iter.Seq2[mode
 			yield(model.Chunk{}, err)
 			return
 		}
-		stream := c.service.NewStreaming(ctx, params, option.WithMiddleware(wire.OnlyEvents))
+		stream, err := post[responseEvent](ctx, &c.server, c.url, params, true)
+		if err != nil {
+			yield(model.Chunk{}, wire.Broken(ctx, c.name, c.key, false, err))
+			return
+		}
 		read := &responseReader{server: &c.server, calls: map[string]*openCall{}, blocks: map[string]int{}}
 		follow(ctx, &c.server, stream, read, yield)
 	}
@@ -45,7 +39,7 @@ func (c *Responses) Stream(ctx context.Context, r *model.Request) iter.Seq2[mode
 
 // events is a reader of one protocol.
 type events[T any] interface {
-	event(T) []model.Chunk
+	event(*T) []model.Chunk
 	// end is asked when the stream is over; an error of the protocol, or nil
 	// and the reason to stop. A stream that did not say its end has no reason.
 	end() (model.Stop, error)
@@ -54,7 +48,7 @@ type events[T any] interface {
 }
 
 // follow hands a stream over to yield, to its end.
-func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], read events[T], yield func(model.Chunk, error) bool) {
+func follow[T any](ctx context.Context, s *server, stream *wire.Stream[T], read events[T], yield func(model.Chunk, error) bool) {
 	defer stream.Close()
 	yield = wire.Strict(s.name, yield)
 	for !read.done() && ctx.Err() == nil && stream.Next() {
@@ -80,7 +74,7 @@ func follow[T any](ctx context.Context, s *server, stream *ssestream.Stream[T], 
 		yield(model.Chunk{Kind: model.ChunkStop, Stop: stop}, nil)
 		return
 	case stream.Err() != nil:
-		err = s.fault(ctx, read.begun(), stream.Err())
+		err = wire.Broken(ctx, s.name, s.key, read.begun(), stream.Err())
 	default:
 		err = wire.Ended(s.name)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/openai/openai-go/v3/responses"
-
 	"harness/model"
 	"harness/model/wire"
 )
@@ -41,11 +39,11 @@ func (r *responseReader) block(item string) int {
 	return n
 }
 
-func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chunk {
+func (r *responseReader) event(e *responseEvent) []model.Chunk {
 	switch e.Type {
 	case "response.created":
 		r.isBegun = true
-		return []model.Chunk{{Kind: model.ChunkBegin, Provider: r.name, Name: string(e.Response.Model), ID: e.Response.ID}}
+		return []model.Chunk{{Kind: model.ChunkBegin, Provider: r.name, Name: e.Response.Model, ID: e.Response.ID}}
 	case "response.output_item.added":
 		if e.Item.Type == "function_call" {
 			return r.begin(&e.Item)
@@ -74,7 +72,7 @@ func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chu
 		return r.finish(&e.Response)
 	case "response.failed":
 		r.isDone = true
-		said := wire.Said{Status: http.StatusOK, Words: []string{string(e.Response.Error.Code)}, Message: e.Response.Error.Message}
+		said := wire.Said{Status: http.StatusOK, Words: []string{e.Response.Error.Code}, Message: e.Response.Error.Message}
 		r.err = said.Error(r.name, r.key)
 	case "error":
 		r.isDone = true
@@ -84,7 +82,7 @@ func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chu
 	return nil
 }
 
-func (r *responseReader) begin(i *responses.ResponseOutputItemUnion) []model.Chunk {
+func (r *responseReader) begin(i *outputItem) []model.Chunk {
 	r.called = true
 	key := cmp.Or(i.ID, i.CallID)
 	r.calls[key] = &openCall{id: i.CallID, name: i.Name}
@@ -93,7 +91,7 @@ func (r *responseReader) begin(i *responses.ResponseOutputItemUnion) []model.Chu
 
 // item is a whole item. Its beginning may not have been announced, and a call
 // may have no id but its own.
-func (r *responseReader) item(i *responses.ResponseOutputItemUnion) (out []model.Chunk) {
+func (r *responseReader) item(i *outputItem) (out []model.Chunk) {
 	key := cmp.Or(i.ID, i.CallID)
 	switch i.Type {
 	case "reasoning":
@@ -110,7 +108,7 @@ func (r *responseReader) item(i *responses.ResponseOutputItemUnion) (out []model
 		if r.calls[key] == nil {
 			out = r.begin(i)
 		}
-		c, args := r.calls[key], i.Arguments.OfString
+		c, args := r.calls[key], i.Arguments
 		if c.ended {
 			return nil
 		}
@@ -123,7 +121,7 @@ func (r *responseReader) item(i *responses.ResponseOutputItemUnion) (out []model
 	return out
 }
 
-func (r *responseReader) finish(res *responses.Response) []model.Chunk {
+func (r *responseReader) finish(res *responseObject) []model.Chunk {
 	r.isDone = true
 	u := res.Usage
 	cached := u.InputTokensDetails.CachedTokens
