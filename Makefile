@@ -37,7 +37,7 @@ run: build ## build and start the server; HARNESS_* and ARGS="--flag …" are pa
 	@exec bin/harness serve $(ARGS)
 
 build: ## build bin/harness, which needs no library of the system
-	CGO_ENABLED=0 $(GO) build -o bin/harness ./cmd/harness
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/harness ./cmd/harness
 
 console: console/node_modules/.package-lock.json ## build the web console anew, after a change in console/src or client/ts/src
 	$(NPM) run build --prefix console --silent

@@ -15,7 +15,7 @@ import (
 func buildHarness(tb testing.TB) string {
 	tb.Helper()
 	bin := filepath.Join(tb.TempDir(), "harness")
-	build := exec.Command("go", "build", "-o", bin, "./cmd/harness")
+	build := exec.Command("go", "build", "-trimpath", "-o", bin, "./cmd/harness")
 	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("go build: %v\n%s", err, out)

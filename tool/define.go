@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"sync"
 )
 
 // defined is a tool whose input is a T.
 type defined[T any] struct {
-	spec Spec
+	spec func() Spec // the same each time
 	plan func(env *Env, in *T) (Plan, error)
 	run  func(ctx context.Context, env *Env, in *T) (Result, error)
 }
@@ -18,10 +19,11 @@ func define[T any](name, description string,
 	plan func(env *Env, in *T) (Plan, error),
 	run func(ctx context.Context, env *Env, in *T) (Result, error),
 ) *defined[T] {
-	return &defined[T]{Spec{name, description, schemaOf(reflect.TypeFor[T]())}, plan, run}
+	spec := sync.OnceValue(func() Spec { return Spec{name, description, schemaOf(reflect.TypeFor[T]())} })
+	return &defined[T]{spec, plan, run}
 }
 
-func (d *defined[T]) Spec() Spec { return d.spec }
+func (d *defined[T]) Spec() Spec { return d.spec() }
 
 func (d *defined[T]) Plan(env *Env, input json.RawMessage) (Plan, error) {
 	in, err := decode[T](input)
