@@ -13,9 +13,9 @@ import (
 // helper of a sandbox is this program, too. A table or an expression that is
 // over this belongs behind sync.OnceValue or in internal/lazy.
 const (
-	maxInitBytes  = 8 << 10 // of one package of ours
-	maxInitAllocs = 100     // likewise
-	maxStartBytes = 1 << 20 // of all packages, other people's included
+	maxInitBytes  = 8 << 10   // of one package of ours
+	maxInitAllocs = 100       // likewise
+	maxStartBytes = 640 << 10 // of all packages, other people's included
 )
 
 // grownInits are packages of ours that need more, and why.

@@ -7,18 +7,26 @@ import (
 	"harness"
 )
 
-// access says what calls of the protocol's kinds touch. Those that are not here
-// may do anything.
-var access = map[string]harness.Access{
-	"read": harness.AccessRead, "search": harness.AccessRead, "think": harness.AccessRead,
-	"edit": harness.AccessEdit, "delete": harness.AccessEdit, "move": harness.AccessEdit,
-	"execute": harness.AccessExecute, "fetch": harness.AccessNetwork,
+// accessOf says what calls of the protocol's kinds touch. Those that are not
+// here may do anything.
+func accessOf(kind string) harness.Access {
+	switch kind {
+	case "read", "search", "think":
+		return harness.AccessRead
+	case "edit", "delete", "move":
+		return harness.AccessEdit
+	case "execute":
+		return harness.AccessExecute
+	case "fetch":
+		return harness.AccessNetwork
+	}
+	return ""
 }
 
 // access classes a call. An edit of files that are not known, leave the
 // workspace, or are the agent's own, is more than an edit.
 func (r *run) access(k *update) harness.Access {
-	a := access[k.Tool]
+	a := accessOf(k.Tool)
 	switch a {
 	case "":
 		return harness.AccessExecute

@@ -48,7 +48,7 @@ func (r *run) file(ctx context.Context, m *talk.Message) error {
 func (r *run) covers(path string, write bool) bool {
 	for id, k := range r.tr.known {
 		c := r.tr.calls.Find(id)
-		if c == nil || !slices.Contains(r.tr.calls.Open(), c) || write && (!c.Allowed || access[k.Tool] != harness.AccessEdit) {
+		if c == nil || !slices.Contains(r.tr.calls.Open(), c) || write && (!c.Allowed || accessOf(k.Tool) != harness.AccessEdit) {
 			continue
 		}
 		if slices.ContainsFunc(k.paths(), func(p string) bool { return absolute(r.turn.Directory, p) == absolute(r.turn.Directory, path) }) {

@@ -3,6 +3,7 @@ package acp
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"harness"
 	"harness/engine/internal/program"
@@ -53,9 +54,7 @@ func about(is harness.Isolation) string {
 func environ(h *program.Home) []string {
 	env := []string{program.Path, "LANG=C.UTF-8", "HOME=" + h.Path, "GEMINI_SANDBOX=false"}
 	for _, dir := range []string{"config", "data", "cache", "state"} {
-		env = append(env, "XDG_"+upper[dir]+"_HOME="+filepath.Join(h.Path, dir))
+		env = append(env, "XDG_"+strings.ToUpper(dir)+"_HOME="+filepath.Join(h.Path, dir))
 	}
 	return env
 }
-
-var upper = map[string]string{"config": "CONFIG", "data": "DATA", "cache": "CACHE", "state": "STATE"}

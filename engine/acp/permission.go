@@ -11,7 +11,9 @@ import (
 )
 
 // cancelled answers a question of a turn that was cancelled.
-var cancelled = map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}
+func cancelled() any {
+	return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}
+}
 
 // requested is something that the agent wants.
 func (r *run) requested(ctx context.Context, m *talk.Message) error {
@@ -111,7 +113,7 @@ func (p *permission) answer(v harness.Verdict) any {
 			}
 		}
 	}
-	return cancelled
+	return cancelled()
 }
 
 // permit asks about something that the agent has us do, unless a call that was

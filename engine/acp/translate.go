@@ -120,7 +120,7 @@ func (t *translator) call(u *update) (facts []harness.Payload) {
 		c = t.calls.Know(k.ID, k.Tool, k.input())
 	}
 	facts = t.calls.Tell(c)
-	t.commands = t.commands || access[k.Tool] == "" || access[k.Tool] == harness.AccessExecute
+	t.commands = t.commands || accessOf(k.Tool) == "" || accessOf(k.Tool) == harness.AccessExecute
 	said := text(k.Content)
 	switch k.Status {
 	case "in_progress":

@@ -204,7 +204,7 @@ func (r *run) interrupt() {
 // dismiss answers a request of a turn that was cancelled.
 func (r *run) dismiss(m *talk.Message) error {
 	if m.Method == "session/request_permission" {
-		return r.talk.Reply(m.ID, cancelled)
+		return r.talk.Reply(m.ID, cancelled())
 	}
 	return r.talk.Refuse(m.ID, withdrawn, "the turn was cancelled")
 }

@@ -36,7 +36,7 @@ func Terms(text string, yield func(term []byte)) {
 		case r == '_':
 			w.cut()
 			w.under = w.size > 0
-		case r < utf8.RuneSelf && kinds[r] != other, r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+		case r < utf8.RuneSelf && ofASCII(r) != other, r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 			w.add(r)
 		default:
 			w.flush(yield)
@@ -64,20 +64,18 @@ const (
 	digit
 )
 
-// kinds are those of ASCII.
-var kinds = func() (k [utf8.RuneSelf]kind) {
-	for c := range k {
-		switch {
-		case c >= 'a' && c <= 'z':
-			k[c] = lower
-		case c >= 'A' && c <= 'Z':
-			k[c] = upper
-		case c >= '0' && c <= '9':
-			k[c] = digit
-		}
+// ofASCII is the kind of an ASCII character.
+func ofASCII(c rune) kind {
+	switch {
+	case c >= 'a' && c <= 'z':
+		return lower
+	case c >= 'A' && c <= 'Z':
+		return upper
+	case c >= '0' && c <= '9':
+		return digit
 	}
-	return k
-}()
+	return other
+}
 
 // word collects one word and where its parts begin.
 type word struct {
@@ -94,7 +92,7 @@ func (w *word) add(r rune) {
 	k := lower
 	switch {
 	case r < utf8.RuneSelf:
-		if k = kinds[r]; k == upper {
+		if k = ofASCII(r); k == upper {
 			r += 'a' - 'A'
 		}
 	case unicode.IsDigit(r):
@@ -178,7 +176,7 @@ func singular(t []byte) []byte {
 
 func kindOf(c byte) kind {
 	if c < utf8.RuneSelf {
-		return kinds[c]
+		return ofASCII(rune(c))
 	}
 	return lower
 }

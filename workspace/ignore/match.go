@@ -84,7 +84,8 @@ func matchClass(pattern string, c byte) (int, bool) {
 			return i + 1, matched != negated
 		}
 		if name, ok := posixClass(pattern[i:]); ok {
-			matched = matched || posix[name](c)
+			is, _ := posix(name, c)
+			matched = matched || is
 			i += len(name) + len("[::]")
 			continue
 		}
@@ -113,21 +114,31 @@ func posixClass(s string) (string, bool) {
 	}
 	for i := 2; i+1 < len(s); i++ {
 		if s[i:i+2] == ":]" {
-			_, known := posix[s[2:i]]
+			_, known := posix(s[2:i], 0)
 			return s[2:i], known
 		}
 	}
 	return "", false
 }
 
-var posix = map[string]func(byte) bool{
-	"alpha": func(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' },
-	"digit": func(c byte) bool { return c >= '0' && c <= '9' },
-	"alnum": func(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' || c >= '0' && c <= '9' },
-	"upper": func(c byte) bool { return c >= 'A' && c <= 'Z' },
-	"lower": func(c byte) bool { return c >= 'a' && c <= 'z' },
-	"space": func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' },
-	"punct": func(c byte) bool {
-		return c > ' ' && c < 0x7f && !(c|32 >= 'a' && c|32 <= 'z') && !(c >= '0' && c <= '9')
-	},
+// posix reports whether c is of a class, and whether there is one of that name.
+func posix(class string, c byte) (is, known bool) {
+	letter, number := c|32 >= 'a' && c|32 <= 'z', c >= '0' && c <= '9'
+	switch class {
+	case "alpha":
+		return letter, true
+	case "digit":
+		return number, true
+	case "alnum":
+		return letter || number, true
+	case "upper":
+		return c >= 'A' && c <= 'Z', true
+	case "lower":
+		return c >= 'a' && c <= 'z', true
+	case "space":
+		return c == ' ' || c >= '\t' && c <= '\r', true
+	case "punct":
+		return c > ' ' && c < 0x7f && !letter && !number, true
+	}
+	return false, false
 }
