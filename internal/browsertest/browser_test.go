@@ -17,17 +17,25 @@ const planted = `<!doctype html><meta charset="utf-8"><link rel="icon" href="dat
 <img src="/forbidden.png"><script>
 console.error("an error"); console.error("an expected error"); console.log("no error");
 const line = new WebSocket("ws://" + location.host + "/line");
-line.onmessage = () => fetch("/data").then((r) => r.text()).then(() => { window.done = true; });
+line.onmessage = async () => {
+  await (await fetch("/data")).text();
+  window.moment = performance.now();
+  await new Promise((r) => setTimeout(r, 2)); // the clock has ticked
+  await (await fetch("/late")).text();
+  window.done = true;
+};
 </script>`
 
-const fetched, told = 50_000, 30_000 // bytes
+const fetched, late, told = 50_000, 7_000, 30_000 // bytes
 
-// A page that complains fails its test, and every byte it gets is counted.
+// A page that complains fails its test, and every byte it gets is counted, apart
+// from those of after a moment.
 func TestComplaintsFailAndBytesCount(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, planted) })
 	mux.HandleFunc("/data", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", fetched)) })
+	mux.HandleFunc("/late", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("z", late)) })
 	mux.HandleFunc("/line", tell)
 	server := httptest.NewServer(mux)
 	defer server.Close()
@@ -42,8 +50,16 @@ func TestComplaintsFailAndBytesCount(t *testing.T) {
 	p.Do("go", chromedp.Navigate(server.URL))
 	p.Until("window.done === true")
 	page := len(planted)
-	if http, frames := traffic.Bytes(); http < page+fetched || http > page+fetched+2_000 || frames != told {
+	const heads = 2_000
+	if http, frames := traffic.Bytes(); http < page+fetched+late || http > page+fetched+late+heads || frames != told {
 		t.Errorf("%d bytes over HTTP, %d over a WebSocket", http, frames)
+	}
+	http, frames, after := traffic.Split(Eval[float64](p, "moment"))
+	if http < page+fetched || http > page+fetched+heads || frames != told || len(after) != 1 || !strings.HasPrefix(after[0], "/late ") {
+		t.Errorf("until a moment %d bytes over HTTP, %d over a WebSocket, then %q", http, frames, after)
+	}
+	if http, frames, after := traffic.Split(0); http+frames > heads || len(after) < 2 {
+		t.Errorf("at first %d bytes over HTTP, %d over a WebSocket, then %q", http, frames, after)
 	}
 	if p.CPU() <= 0 || p.Heap() <= 0 {
 		t.Errorf("it costs %v and %v bytes", p.CPU(), p.Heap())

@@ -156,11 +156,16 @@ func Quote(s string) string {
 	return string(b)
 }
 
-// Shot keeps what the page looks like, where the test was asked to keep
-// artefacts: to paint it costs more than most tests.
+// Keeps reports whether the test was asked to keep artefacts: to paint a page
+// costs more than most tests.
+func (p *Page) Keeps() bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(p.tb.ArtifactDir()), "/"), "_artifacts") // go test -artifacts
+}
+
+// Shot keeps what the page looks like now, if the test keeps artefacts.
 func (p *Page) Shot(name string) {
 	p.tb.Helper()
-	if slices.Contains(strings.Split(filepath.ToSlash(p.tb.ArtifactDir()), "/"), "_artifacts") { // go test -artifacts
+	if p.Keeps() {
 		p.keep(name)
 	}
 }

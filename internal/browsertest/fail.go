@@ -1,0 +1,71 @@
+package browsertest
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// Failed are the paths of requests that were made to fail.
+type Failed struct {
+	mu   sync.Mutex // guards what follows
+	once map[string]bool
+}
+
+// Paths is every path of which a request failed, in order.
+func (f *Failed) Paths() (all []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for path := range f.once {
+		all = append(all, path)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (f *Failed) first(path string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was := f.once[path]
+	f.once[path] = true
+	return !was
+}
+
+// FailFirst has the first request of every path that is chosen break off, as
+// when a network changes; the next ones are let through. Documents and
+// WebSockets are let alone.
+func (p *Page) FailFirst(choose func(method, path string) bool) *Failed {
+	p.tb.Helper()
+	f := &Failed{once: map[string]bool{}}
+	events := chromedp.Events(p.ctx, fetch.RequestPaused)
+	Call(p, fetch.Enable, fetch.EnableParams{})
+	p.heard.Go(func() {
+		for e, err := range events {
+			if err != nil {
+				return
+			}
+			u, err := url.Parse(e.Request.URL)
+			fails := err == nil && e.ResourceType != network.ResourceTypeDocument && choose(e.Request.Method, u.Path) && f.first(u.Path)
+			if err := p.release(e.RequestID, fails); err != nil && p.ctx.Err() == nil {
+				p.tb.Logf("let %s go: %v", e.Request.URL, err) // its page is another by now
+			}
+		}
+	})
+	return f
+}
+
+func (p *Page) release(id fetch.RequestID, fails bool) error {
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	if fails {
+		_, err := chromedp.Call(ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset})
+		return err
+	}
+	_, err := chromedp.Call(ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
+	return err
+}
