@@ -9,11 +9,21 @@ const next = given.get("next") ?? "/";
 history.replaceState(null, "", "/login"); // the code is not for the history
 addEventListener("hashchange", () => location.reload()); // a link that is opened in the tab of this page
 
-const send = (body) => fetch("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+// Networks change: what nobody answered is sent again.
+async function reach(path, init) {
+  for (const ms of [300, 1200]) {
+    try {
+      return await fetch(path, init);
+    } catch {
+      await new Promise((r) => setTimeout(r, ms));
+    }
+  }
+  return fetch(path, init);
+}
 
 async function login() {
   if (!code) return enter();
-  const answer = await send({ code, next });
+  const answer = await reach("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code, next }) });
   const body = await answer.json();
   if (answer.ok) location.replace(body.next);
   else say(body.detail[0].toUpperCase() + body.detail.slice(1) + ".", true);
@@ -21,8 +31,11 @@ async function login() {
 
 // A link from another site brings no cookie along; this page has it.
 async function enter() {
-  if (!(await fetch("/whoami")).ok) return say("You are not logged in here.", true);
+  if (!(await reach("/whoami")).ok) return say("You are not logged in here.", true);
   const here = new URL(next, location.origin);
   location.replace(here.origin === location.origin ? here.pathname : "/");
 }
-login().catch(() => say("The server did not answer. Reload to try again."));
+login().catch(() => {
+  history.replaceState(null, "", "/login#" + given); // for the reload
+  say("The server did not answer. Reload to try again.");
+});
