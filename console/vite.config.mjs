@@ -30,7 +30,7 @@ export default defineConfig({
     rollupOptions: {
       output: {
         entryFileNames: "app.js",
-        chunkFileNames: (c) => (c.name === "screen" ? `${/screens\/(\w+)/.exec(c.facadeModuleId ?? "")?.[1] ?? "screen"}.js` : "[name].js"),
+        chunkFileNames: (c) => (c.name === "screen" ? `${/src\/screens\/(\w+)/.exec(c.facadeModuleId ?? "")?.[1] ?? "screen"}.js` : "[name].js"),
         assetFileNames: (a) => (a.names?.[0]?.endsWith(".css") ? "app.css" : "[name][extname]"),
       },
     },

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 )
 
 const (
@@ -100,7 +98,7 @@ func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
 	p.key(enter)
 	p.read("The agent was told")
 	p.write(steering, "say queued")
-	p.do("shift enter", chromedp.KeyEvent(enter, chromedp.KeyModifiers(8)))
+	p.enter(shift)
 	p.read("Queued behind the running turn")
 	p.see(`ul[aria-label="Queued prompts"] li`)
 	p.shot("steer-and-queue")

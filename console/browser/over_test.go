@@ -11,7 +11,7 @@ type over struct {
 }
 
 // overs are all dialogs, and the menu.
-func overs(asking, done string) []over {
+func overs(c cast) []over {
 	const dialog = "dialog[open]"
 	key := func(k string) func(*page) { return func(p *page) { p.key(k) } }
 	click := func(find string) func(*page) {
@@ -23,11 +23,11 @@ func overs(asking, done string) []over {
 		{"keyboard", "/", "[data-session]", key("?"), dialog},
 		{"palette", "/", "[data-session]", func(p *page) { p.do("palette", chromedp.KeyEvent("k", chromedp.KeyModifiers(2))) }, `dialog[open] [role="option"]`},
 		{"batch", "/inbox", "[data-approval] footer", click(`[...document.querySelectorAll("main header button")].at(-1)`), dialog},
-		{"always", "/s/" + asking, "[data-approval] footer", key("a"), `[data-testid="rule"]`},
-		{"branch", "/s/" + done, "article", key("b"), dialog},
-		{"rewind", "/s/" + done, "article button", click(`document.querySelector("article button")`), `[data-testid="rewind"] li`},
-		{"menu", "/s/" + done, "article", click(menu), `[role="menu"]`},
-		{"delete", "/s/" + done, "article", func(p *page) {
+		{"always", "/s/" + c.asking, "[data-approval] footer", key("a"), `[data-testid="rule"]`},
+		{"branch", "/s/" + c.done, "article", key("b"), dialog},
+		{"rewind", "/s/" + c.done, "article button", click(`document.querySelector("article button")`), `[data-testid="rewind"] li`},
+		{"menu", "/s/" + c.done, "article", click(menu), `[role="menu"]`},
+		{"delete", "/s/" + c.done, "article", func(p *page) {
 			click(menu)(p)
 			p.see(`[role="menuitem"]`)
 			click(`[...document.querySelectorAll('[role="menuitem"]')].at(-1)`)(p)

@@ -21,6 +21,8 @@ type page struct {
 	*browsertest.Page
 	t testing.TB
 	h *house
+
+	shots []string // the names of all that were to be kept
 }
 
 // visit opens a path of the console in a profile of its own, by way of a login.
@@ -114,6 +116,10 @@ func (p *page) press(name string) {
 func (p *page) key(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
+		if k == enter {
+			p.enter(0)
+			continue
+		}
 		if len(k) > 1 || k[0] < ' ' {
 			p.do("key "+k, chromedp.KeyEvent(k))
 			continue
@@ -121,6 +127,17 @@ func (p *page) key(keys ...string) {
 		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 			browsertest.Call(p.Page, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: k})
 		}
+	}
+}
+
+const shift = 8 // a modifier
+
+// enter presses Enter as a keyboard does: where the page has a use for it, it
+// writes nothing.
+func (p *page) enter(modifiers int64) {
+	p.t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		browsertest.Call(p.Page, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", Text: enter, Modifiers: modifiers, WindowsVirtualKeyCode: 13})
 	}
 }
 
@@ -132,19 +149,38 @@ func (p *page) write(selector, text string) {
 	browsertest.Call(p.Page, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// shot keeps what the page looks like.
+// settled is true when nothing is on its way any more, and nothing moves.
+const settled = `document.querySelector('[aria-busy="true"]') === null && document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().iterations === Infinity)`
+
+// shot keeps what the page looks like when it has settled; Shot as it is.
 func (p *page) shot(name string) {
 	p.t.Helper()
-	p.Shot(name)
+	p.shots = append(p.shots, name)
+	if p.Keeps() {
+		p.until(settled)
+		p.Shot(name)
+	}
 }
 
 // theme makes the page light or dark.
 func (p *page) theme(name string) {
 	p.t.Helper()
-	browsertest.Call(p.Page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
+	p.prefers(name)
 	p.see(`html[data-theme="` + name + `"]`)
+}
+
+// prefers says what a page may ask about whom it is shown to.
+func (p *page) prefers(theme string) {
+	p.t.Helper()
+	browsertest.Call(p.Page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// phone makes the window a phone's.
+func (p *page) phone() {
+	p.t.Helper()
+	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 }
 
 const (

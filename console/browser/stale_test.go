@@ -26,7 +26,7 @@ func TestTheSidePanelKeepsUpWithATurnOnASlowLine(t *testing.T) {
 	h := newHouse(t)
 	p := h.visit(t, "/")
 	p.onEveryPage(held)
-	id := h.session("Slow", "count to 400", nil)
+	id := h.session("Slow", "count to 5000", nil) // longer than anybody looks
 	p.goTo("/s/" + id)
 	goesOn := func() { // and the panel's mark moves with it
 		t.Helper()
@@ -45,9 +45,10 @@ func TestTheSidePanelKeepsUpWithATurnOnASlowLine(t *testing.T) {
 	p.until("held.length === 3") // the mark has moved
 	p.see("[data-stale]")
 	p.read("Being read again")
-	p.shot("stale")
+	p.Shot("stale")
 	eval[bool](p, "(held.push = (go) => go(), held[2](), true)")
 	p.gone("[data-stale]")
+	h.call("POST", "/sessions/"+id+"/cancel", fields{}, nil)
 	h.until(id, "an end", idle)
 	p.until(`document.querySelector("main header").innerText.includes("Idle") && document.querySelector("[data-stale]") === null`)
 }

@@ -243,7 +243,7 @@ func (p *page) swipe(selector string, by float64) {
 	for i := 1.0; i <= 8; i++ {
 		touch(input.DispatchTouchEventTypeTouchMove, at[0]+by*i/8)
 	}
-	p.shot(fmt.Sprintf("swipe-%+.0f", by))
+	p.Shot(fmt.Sprintf("swipe-%+.0f", by))
 	touch(input.DispatchTouchEventTypeTouchEnd, at[0]+by)
 }
 
@@ -254,7 +254,7 @@ func TestAFingerAnswersInTheInbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	p := h.visit(t, "/")
-	p.do("phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	p.phone()
 	ask := func(title, prompt string) string {
 		t.Helper()
 		id := h.session(title, prompt, nil)

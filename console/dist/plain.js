@@ -1,1 +1,1 @@
-var e=/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;function t(t){return t.replace(e,e=>e===`\x1B`?`␛`:`⟨U+${e.charCodeAt(0).toString(16).toUpperCase().padStart(4,`0`)}⟩`)}export{t};
+var e=/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;function t(t){return t.replace(e,e=>e===`\x1B`?`␛`:`⟨U+${e.charCodeAt(0).toString(16).toUpperCase().padStart(4,`0`)}⟩`)}function n(e){return e.replace(/\bses_\w+\.(\d+)/g,`$1`)}export{t as n,n as t};

@@ -32,7 +32,7 @@ export default function Rule({ asked, scope, busy, onCancel, onSend }: { readonl
   }, [asked.request_id]);
   return (
     <div className="space-y-2">
-      <p data-testid="rule" className="text-sm leading-6">
+      <p data-testid="rule" aria-busy={verdict === undefined} className="text-sm leading-6">
         {scope === "always" ? t("rule.always") : t("rule.session")}{" "}
         {verdict === undefined ? <span className="text-faint">…</span> : verdict === "unknown" ? t("rule.unknown") : <RuleWords tool={asked.tool_name} pattern={verdict.always} />}
       </p>

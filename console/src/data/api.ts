@@ -1,5 +1,7 @@
 import { type http, HarnessError } from "harness-client";
 
+import { again } from "./again";
+
 export type Session = http.Session;
 export type Detail = http.SessionDetail;
 export type Approval = http.Approval;
@@ -10,7 +12,7 @@ export type Engine = http.EngineRow;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Asks the server. It throws a HarnessError with the problem's code. */
+/** Asks the server; what only reads is asked again if nothing answers. It throws a HarnessError with the problem's code. */
 async function ask<T>(method: string, path: string, query: Query = {}, body?: unknown, signal?: AbortSignal): Promise<T> {
   const url = new URL(path, location.origin);
   for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== "") url.searchParams.set(k, String(v));
@@ -22,7 +24,8 @@ async function ask<T>(method: string, path: string, query: Query = {}, body?: un
   if (signal !== undefined) init.signal = signal;
   let answer: Response;
   try {
-    answer = await fetch(url, init);
+    const reach = () => fetch(url, init);
+    answer = await (method === "GET" ? again(reach, signal) : reach());
   } catch (e) {
     if (signal?.aborted) throw e;
     throw new HarnessError("network", e instanceof Error ? e.message : String(e));
@@ -158,12 +161,12 @@ export const api = {
   removeToken: (name: string) => ask<undefined>("DELETE", `/tokens/${encodeURIComponent(name)}`),
   engines: () => ask<http.EngineList>("GET", "/engines"),
   metrics: async () => {
-    const r = await fetch("/metrics", { credentials: "same-origin" });
+    const r = await again(() => fetch("/metrics", { credentials: "same-origin" }));
     if (!r.ok) throw new HarnessError(r.status === 403 ? "forbidden" : "internal", `HTTP ${r.status}`);
     return r.text();
   },
   artifact: async (id: string) => {
-    const r = await fetch(`/artifacts/${encodeURIComponent(id)}`, { credentials: "same-origin" });
+    const r = await again(() => fetch(`/artifacts/${encodeURIComponent(id)}`, { credentials: "same-origin" }));
     if (!r.ok) throw new HarnessError("not_found", `HTTP ${r.status}`);
     return r.arrayBuffer();
   },

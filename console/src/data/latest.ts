@@ -76,8 +76,8 @@ function reader<T>(read: (signal: AbortSignal) => Promise<T>, show: (v: Latest<T
   };
 }
 
-/** The newest of what is read; of is what it is about. */
-export function useLatest<T>(of: string, seq: number, read: (signal: AbortSignal) => Promise<T>, state = ""): Latest<T> {
+/** The newest of what is read; of is what it is about. Nothing is read before its time. */
+export function useLatest<T>(of: string, seq: number, read: (signal: AbortSignal) => Promise<T>, state = "", time = true): Latest<T> {
   const [now, setNow] = useState<Latest<T> & { readonly of: string }>();
   const asks = useRef<Reader>(undefined);
   const how = useRef(read);
@@ -86,6 +86,6 @@ export function useLatest<T>(of: string, seq: number, read: (signal: AbortSignal
     const made = (asks.current = reader((stop) => how.current(stop), (v) => setNow({ ...v, of })));
     return () => made.stop();
   }, [of]);
-  useEffect(() => asks.current?.move({ seq, state }), [of, seq, state]);
+  useEffect(() => void (time && asks.current?.move({ seq, state })), [of, seq, state, time]);
   return now?.of === of ? now : { value: undefined, stale: false };
 }

@@ -36,8 +36,9 @@ export function onRow(f: (row: Row, before: Row | undefined) => void): () => voi
   return () => watchers.delete(f);
 }
 
-/** The server's heart beats every 10 s. */
+/** The server's heart beats every 10 s; a list begins at once. */
 const silence = 25_000;
+const patience = 8_000;
 
 /** What one tab tells the others. */
 type Word =
@@ -71,7 +72,7 @@ export function startLobby(): void {
     heard = Date.now();
   }
   setInterval(() => {
-    if (heard === 0 || Date.now() - heard < silence) return;
+    if (heard === 0 || Date.now() - heard < (down === 0 && lobby.get().ready ? silence : patience)) return;
     if (leads && source !== undefined) lost();
     if (!leads) {
       become("reconnecting");
@@ -150,6 +151,7 @@ function dial(): void {
   source?.close();
   const s = new EventSource("/sessions/stream");
   source = s;
+  heard = Date.now();
   fresh = new Set();
   const on = (name: string, f: (data: string) => void) =>
     s.addEventListener(name, (e) => {
@@ -194,7 +196,7 @@ function lost(): void {
   clearTimeout(retry);
   retry = setTimeout(() => {
     // A page is not told why a stream failed; whoami says it.
-    fetch("/whoami").then(
+    fetch("/whoami", { signal: AbortSignal.timeout(patience) }).then(
       (r) => (r.status === 401 ? become("closed") : dial()),
       () => lost(),
     );

@@ -8,3 +8,8 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200
 export function plain(text: string): string {
   return text.replace(hidden, (c) => (c === "\u001b" ? "␛" : `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`));
 }
+
+/** A text of the server that names events by session and number, by number alone. */
+export function numbered(text: string): string {
+  return text.replace(/\bses_\w+\.(\d+)/g, "$1");
+}

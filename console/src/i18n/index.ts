@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 
+import { again } from "../data/again";
 import { en } from "./en";
 import type { enMore } from "./en-more";
 
@@ -15,6 +16,7 @@ export const languages: readonly { readonly value: Lang; readonly label: string 
 ];
 
 let current: Lang = "en";
+let shown: Lang = "en"; // what is current when it has come
 let english: Partial<Catalogue> = en;
 let catalogue: Partial<Catalogue> = en;
 const listeners = new Set<() => void>();
@@ -27,9 +29,10 @@ export function lang(): string {
 /** Fetches a language and shows it. The last wish counts. */
 export async function speak(wanted: Lang): Promise<void> {
   current = wanted;
-  const loaded: Partial<Catalogue> = wanted === "de" ? (await import("./de")).de : wanted === "en-XA" ? pseudo(english) : english;
+  const loaded: Partial<Catalogue> = wanted === "de" ? (await again(() => import("./de"))).de : wanted === "en-XA" ? pseudo(english) : english;
   if (current !== wanted) return;
   catalogue = loaded;
+  shown = wanted;
   document.documentElement.lang = lang();
   for (const l of listeners) l();
 }
@@ -43,7 +46,7 @@ export function extend(more: Partial<Catalogue>): void {
 
 /** Renders again when the language is another. */
 export function useLang(): Lang {
-  return useSyncExternalStore((l) => (listeners.add(l), () => listeners.delete(l)), () => current);
+  return useSyncExternalStore((l) => (listeners.add(l), () => listeners.delete(l)), () => shown);
 }
 
 export function browserLang(): Lang {

@@ -18,7 +18,7 @@ export function KeyName({ text }: { readonly text: string }): ReactNode {
 export default function HelpSheet(): ReactNode {
   const key = useKeyNames();
   return (
-    <Dialog title={t("help.title")} open onClose={closeSheet} size="lg" footer={<Link href="/settings/keys" onClick={closeSheet} className="me-auto text-sm text-mark hover:underline">{t("keys.change")}</Link>}>
+    <Dialog title={t("help.title")} open onClose={closeSheet} size="lg">
       <div className="gap-x-10 sm:columns-2">
         {scopes.map((s) => (
           <section key={s} className="mb-6 break-inside-avoid">
@@ -30,6 +30,7 @@ export default function HelpSheet(): ReactNode {
           </section>
         ))}
       </div>
+      <Link href="/settings/keys" onClick={closeSheet} className="text-sm text-mark hover:underline">{t("keys.change")}</Link>
     </Dialog>
   );
 }

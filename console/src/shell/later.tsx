@@ -1,5 +1,6 @@
 import { Component, type ComponentType, lazy, type LazyExoticComponent, type ReactNode } from "react";
 
+import { again } from "../data/again";
 import { lobby } from "../data/lobby";
 import { t } from "../i18n";
 import { Button } from "../ui/controls";
@@ -7,20 +8,19 @@ import * as I from "../ui/icons";
 import { Empty } from "../ui/surface";
 
 const pause = 1000;
-const tries = 3;
 
-/** A part that is fetched when it is first wanted; without a connection, again and again until there is one. */
+/** A part that is fetched when it is first wanted, more than once if need be; without a connection, until there is one. */
 export function later<P>(load: () => Promise<{ readonly default: ComponentType<P> }>): LazyExoticComponent<ComponentType<P>> {
-  const ask = async (n: number): Promise<{ readonly default: ComponentType<P> }> => {
+  const ask = async (): Promise<{ readonly default: ComponentType<P> }> => {
     try {
-      return await load();
+      return await again(load);
     } catch (e) {
-      if (n >= tries && lobby.get().phase === "open") throw e;
+      if (lobby.get().phase === "open") throw e;
       await new Promise((r) => setTimeout(r, pause));
-      return ask(n + 1);
+      return ask();
     }
   };
-  return lazy(() => ask(1));
+  return lazy(ask);
 }
 
 /** Stands for a part that is on its way. */

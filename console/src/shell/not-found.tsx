@@ -17,7 +17,7 @@ export function NotFound({ title = t("nowhere") }: { readonly title?: string }):
       <Empty icon={<I.Question size={20} />} title={title} page>
         <p data-user className="font-mono text-xs [overflow-wrap:anywhere]">{path}</p>
         <div className="mt-5 flex flex-wrap justify-center gap-2">
-          <Link href="/" className="inline-flex h-8 items-center gap-1.5 rounded-lg bg-mark px-3 text-sm font-medium text-on-mark hover:opacity-90"><I.Sessions size={13} />{t("nowhere.sessions")}</Link>
+          <Link href="/" className="inline-flex h-8 pointer-coarse:h-11 items-center gap-1.5 rounded-lg bg-mark px-3 text-sm font-medium text-on-mark hover:opacity-90"><I.Sessions size={13} />{t("nowhere.sessions")}</Link>
           <Button onClick={openPalette} hotkey={key("palette")}><I.Search size={13} />{t("palette.title")}</Button>
         </div>
       </Empty>

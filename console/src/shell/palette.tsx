@@ -13,6 +13,9 @@ import * as I from "../ui/icons";
 import { StatusGlyph, statusText } from "../ui/status";
 import { closeSheet, type Entry, extra, openHelp, openNew } from "./open";
 
+/** So many sessions stand before the settings while nothing is looked for. */
+const recent = 5;
+
 /** Everything that can be done or gone to, by a few letters. */
 export default function Palette(): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
@@ -78,23 +81,22 @@ function useEntries(): readonly Entry[] {
   const { rows } = useStore(lobby);
   const more = useStore(extra);
   return useMemo(() => {
-    const list: Entry[] = [
+    const newest = [...rows.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+    const sessions = newest.slice(0, 300).map((r): Entry => ({ id: r.session_id, label: titleOf(r), hint: statusText(r.status), icon: <StatusGlyph status={r.status} />, run: () => go(`/s/${encodeURIComponent(r.session_id)}`) }));
+    return [
       ...more,
       { id: "new", label: t("new.title"), action: "new", icon: <I.Plus />, run: openNew },
       { id: "sessions", label: t("nav.sessions"), action: "sessions", icon: <I.Sessions />, run: () => go("/") },
       { id: "inbox", label: t("nav.inbox"), action: "inbox", icon: <I.Inbox />, run: () => go("/inbox") },
       { id: "cockpit", label: t("nav.cockpit"), action: "cockpit", icon: <I.Gauge />, run: () => go("/cockpit") },
+      ...sessions.slice(0, recent),
       ...(["policy", "budgets", "engines", "tokens", "notifications", "appearance", "keys", "about"] as const).map((s) => ({ id: `set-${s}`, label: `${t("nav.settings")}: ${t(`settings.${s}`)}`, icon: <I.Gear />, run: () => go(`/settings/${s}`) })),
       { id: "theme", label: t("theme.change"), action: "theme", icon: isDark() ? <I.Sun /> : <I.Moon />, run: () => setPrefs({ theme: isDark() ? "light" : "dark" }) },
       { id: "debug", label: prefs.get().debug ? t("debug.off") : t("debug.on"), action: "debug", icon: <I.Bug />, run: () => setPrefs({ debug: !prefs.get().debug }) },
       ...languages.map((l) => ({ id: `lang-${l.value}`, label: l.label, icon: <I.Globe />, run: () => setPrefs({ lang: l.value }) })),
-      { id: "help", label: t("help.title"), action: "help", icon: <I.Keys />, run: openHelp },
+      { id: "help", label: t("help.title"), action: "help" as const, icon: <I.Keys />, run: openHelp },
+      ...sessions.slice(recent),
     ];
-    const newest = [...rows.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
-    for (const r of newest.slice(0, 300)) {
-      list.push({ id: r.session_id, label: titleOf(r), hint: statusText(r.status), icon: <StatusGlyph status={r.status} />, run: () => go(`/s/${encodeURIComponent(r.session_id)}`) });
-    }
-    return list;
   }, [rows, more, go]);
 }
 

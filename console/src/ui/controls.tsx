@@ -56,9 +56,9 @@ export const inputClass = "h-9 w-full pointer-coarse:h-11 rounded-lg border bord
 
 export function Switch({ label, hint, checked, onChange }: { readonly label: string; readonly hint?: ReactNode; readonly checked: boolean; readonly onChange: (v: boolean) => void }): ReactNode {
   return (
-    <label className="flex cursor-pointer items-start gap-3 py-1.5">
+    <label className={`flex cursor-pointer gap-3 py-1.5 ${hint === undefined ? "items-center" : "items-start"}`}>
       <input type="checkbox" role="switch" className="peer sr-only" checked={checked} onChange={(e) => onChange(e.target.checked)} />
-      <span className="relative mt-0.5 h-5 w-9 shrink-0 rounded-full bg-edge transition-colors peer-checked:bg-mark peer-focus-visible:outline-2 peer-focus-visible:outline-mark after:absolute after:start-0.5 after:top-0.5 after:size-4 after:rounded-full after:bg-panel after:transition-transform peer-checked:after:translate-x-4" />
+      <span className="relative h-5 w-9 shrink-0 rounded-full bg-edge transition-colors peer-checked:bg-mark peer-focus-visible:outline-2 peer-focus-visible:outline-mark after:absolute after:start-0.5 after:top-0.5 after:size-4 after:rounded-full after:bg-panel after:transition-transform peer-checked:after:translate-x-4 dark:after:bg-quiet dark:peer-checked:after:bg-on-mark" />
       <span>
         <span className="block text-sm">{label}</span>
         {hint !== undefined && <span className="block text-xs text-faint">{hint}</span>}

@@ -42,9 +42,9 @@ export function Menu({ label, items }: { readonly label: string; readonly items:
     <div ref={box} onKeyDown={keys} className="relative">
       <IconButton label={label} aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}><I.More size={16} /></IconButton>
       {open && (
-        <div role="menu" aria-label={label} className="rise absolute end-0 top-full z-30 mt-1 w-60 rounded-xl border border-line bg-raised p-1 shadow-float">
+        <div role="menu" aria-label={label} className="rise absolute end-0 top-full z-30 mt-1 w-max max-w-80 min-w-60 rounded-xl border border-line bg-raised p-1 shadow-float">
           {items.map((m) => (
-            <button key={m.id} type="button" role="menuitem" onClick={() => (setOpen(false), m.run())} className={`flex h-10 w-full items-center gap-2.5 rounded-lg px-3 text-start text-sm hover:bg-sunken focus-visible:bg-sunken sm:h-9 ${m.danger === true ? "text-bad" : ""} ${m.className ?? ""}`}>
+            <button key={m.id} type="button" role="menuitem" onClick={() => (setOpen(false), m.run())} className={`flex h-10 w-full items-center gap-2.5 rounded-lg px-3 text-start text-sm -outline-offset-2 hover:bg-sunken focus-visible:bg-sunken sm:h-9 ${m.danger === true ? "text-bad" : ""} ${m.className ?? ""}`}>
               <span className="grid size-4 place-items-center">{m.icon}</span>
               <span className="min-w-0 flex-1 truncate">{m.label}</span>
             </button>

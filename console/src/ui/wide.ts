@@ -1,13 +1,15 @@
 import { useSyncExternalStore } from "react";
 
-const wide = matchMedia("(min-width: 48rem)");
+const widths = { md: matchMedia("(min-width: 48rem)"), lg: matchMedia("(min-width: 64rem)") };
 
 function subscribe(l: () => void): () => void {
-  wide.addEventListener("change", l);
-  return () => wide.removeEventListener("change", l);
+  for (const w of Object.values(widths)) w.addEventListener("change", l);
+  return () => {
+    for (const w of Object.values(widths)) w.removeEventListener("change", l);
+  };
 }
 
-/** Whether there is room for two things side by side. */
-export function useWide(): boolean {
-  return useSyncExternalStore(subscribe, () => wide.matches);
+/** Whether there is room for two things side by side, or for three. */
+export function useWide(width: keyof typeof widths = "md"): boolean {
+  return useSyncExternalStore(subscribe, () => widths[width].matches);
 }

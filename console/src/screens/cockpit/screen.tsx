@@ -68,7 +68,7 @@ export default function CockpitScreen(): ReactNode {
               )}
             </Panel>
             <Panel title={t("cockpit.server")}>
-              {error !== "" ? <p className="text-sm text-quiet">{error === "HTTP 403" ? t("cockpit.forbidden") : error}</p> : last === undefined ? <p className="text-sm text-faint">{t("loading")}</p> : (
+              {error !== "" ? <p className="text-sm text-quiet">{error === "HTTP 403" ? t("cockpit.forbidden") : error}</p> : last === undefined ? <p aria-busy="true" className="text-sm text-faint">{t("loading")}</p> : (
                 <dl className="space-y-1.5 text-sm">
                   <Fact name={t("cockpit.awake")} value={number(sum(last, "harness_sessions_awake"))} />
                   <Fact name={t("cockpit.watchers")} value={number(sum(last, "harness_watchers"))} />
@@ -100,7 +100,7 @@ function Figure({ label, value, hint, tone = "", href }: { readonly label: strin
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
-  return <div className="flex justify-between gap-4"><dt className="text-quiet">{name}</dt><dd className="num">{value}</dd></div>;
+  return <div className="flex justify-between gap-4"><dt className="text-quiet">{name}</dt><dd className="num whitespace-nowrap">{value}</dd></div>;
 }
 
 /** Below which value so many of the commits were, in seconds, from a histogram's steps. */

@@ -1,16 +1,20 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
 
-import { ApprovalCard } from "../../approval/card";
 import { approvals } from "../../data/approvals";
 import { useStore } from "../../data/store";
 import { t } from "../../i18n";
+import { later } from "../../shell/later";
 import { Button } from "../../ui/controls";
 import { useHarness, useLive } from "./live";
+
+const card = () => import("../../approval/card");
+const ApprovalCard = later(async () => ({ default: (await card()).ApprovalCard }));
 
 /** What waits for an answer, above the composer of whatever is looked at. */
 export function Approvals(): ReactNode {
   const pending = useHarness((s) => s.pendingApprovals) ?? [];
-  const { detail, row, id } = useLive();
+  const { detail, row, id, shown } = useLive();
+  useEffect(() => void (shown && card().catch(() => undefined)), [shown]); // it is there when something asks
   const everywhere = useStore(approvals).list;
   const [at, setAt] = useState(0);
   const times = useMemo(() => new Map([...(detail?.approvals ?? []), ...everywhere.filter((a) => a.session_id === id)].map((a) => [a.request_id, a] as const)), [detail, everywhere, id]);
@@ -20,6 +24,7 @@ export function Approvals(): ReactNode {
   const known = times.get(p.requestId);
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6">
+      <Suspense>
       <ApprovalCard
         key={p.requestId}
         active
@@ -33,6 +38,7 @@ export function Approvals(): ReactNode {
           )
         }
       />
+      </Suspense>
     </div>
   );
 }

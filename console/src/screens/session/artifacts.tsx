@@ -44,7 +44,7 @@ function One({ artifact: a }: { readonly artifact: Artifact }): ReactNode {
     <li className="rounded-xl border border-line bg-panel">
       <div className="flex flex-wrap items-center gap-3 px-4 py-3">
         <I.Box size={15} className="text-faint" />
-        <span className="min-w-0 flex-1 truncate text-sm font-medium">{a.title === "" ? a.artifact_id : a.title}</span>
+        <span className="min-w-0 flex-1 basis-40 truncate text-sm font-medium">{a.title === "" ? a.artifact_id : a.title}</span>
         <Chip>{a.artifact_type}</Chip>
         {a.size !== undefined && <span className="num text-xs text-faint">{t("artifacts.bytes", { n: number(a.size) })}</span>}
         <span className="text-xs text-faint"><Ago at={a.updated_at} /></span>

@@ -8,6 +8,7 @@ import { plain } from "../../data/plain";
 import { setPrefs, usePref } from "../../data/prefs";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n/more";
+import { Coming } from "../../shell/later";
 import { Button, Choice, inputClass } from "../../ui/controls";
 import { Counts, EditView } from "../../ui/diff";
 import * as I from "../../ui/icons";
@@ -84,6 +85,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
   };
   const first = since === "last" ? read?.prompts.at(-1) : (read?.prompts.find((p) => p.seq >= Number(since)) ?? read?.prompts[0]);
   const visible = !files.has(file) ? [...files] : [[file, files.get(file)!] as const];
+  if (read === undefined && error === "") return <Coming />;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-3 border-b border-line bg-panel px-4 py-1.5">

@@ -38,6 +38,7 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
   const waiting = useHarness((s) => s.pendingApprovals?.length ?? 0) ?? 0;
   const scroller = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(true);
+  const count = useHarness((s) => (s.firstMessage ?? 0) + s.messages.length) ?? 0;
   const [seen, setSeen] = useState(0);
   const settled = messages.length > 0 ? messages.slice(0, -1) : none;
   const newest = messages.at(-1);
@@ -66,8 +67,8 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
     if (el !== null && follows) el.scrollTop = el.scrollHeight;
   });
   useEffect(() => {
-    if (follows) setSeen(messages.length);
-  }, [follows, messages.length]);
+    if (follows) setSeen(count);
+  }, [follows, count]);
   useEffect(() => {
     const el = scroller.current;
     if (el === null) return;
@@ -110,7 +111,7 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
   };
   useKeys({ previousTurn: () => turn(-1), nextTurn: () => turn(1), End: () => setFollows(true), end: () => setFollows(true) });
 
-  const fresh = Math.max(0, messages.length - seen);
+  const fresh = Math.max(0, count - seen);
   if (messages.length === 0 && status === "idle") {
     return <div className="flex-1 overflow-y-auto"><Empty icon={<I.Chat size={20} />} title={t("chat.empty")}>{t("chat.empty.text")}</Empty></div>;
   }

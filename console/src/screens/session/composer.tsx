@@ -82,7 +82,7 @@ export function Composer(): ReactNode {
           className="block max-h-50 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base leading-6 outline-none placeholder:text-faint"
         />
         <div className="flex items-center gap-2 px-2 pb-2">
-          <label className="flex items-center" hidden={detail?.lacks?.settings?.includes("permission_mode") === true}>
+          <label className={`flex items-center ${detail === undefined ? "invisible" : ""}`} aria-busy={detail === undefined} hidden={detail?.lacks?.settings?.includes("permission_mode") === true}>
             <span className="sr-only">{t("mode.title")}</span>
             <select
               value={mode}

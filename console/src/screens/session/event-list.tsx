@@ -6,6 +6,7 @@ import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
 import { KnownList, type ListHandle } from "../../ui/list";
 import { duration } from "../../ui/time";
+import { useLive } from "./live";
 
 const height = 28;
 
@@ -13,7 +14,9 @@ const height = 28;
 export function EventList({ feed, end, selected, onSelect }: { readonly feed: ReturnType<typeof useFeed>; readonly end: number; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
   const rows = useMemo(() => fold(feed.events), [feed.events]);
   const list = useRef<ListHandle>(null);
-  const began = rows[0] === undefined ? 0 : Date.parse(rows[0].event.ts);
+  const { row, detail } = useLive();
+  const first = Date.parse(rows[0]?.event.ts ?? ""), made = Date.parse(row?.created_at ?? detail?.created_at ?? "");
+  const began = feed.from > 0 && made < first ? made : first; // a branch has events from before it
   const index = selected === undefined ? -1 : rows.findIndex((r) => selected >= r.event.seq && selected <= r.last.seq);
   const goal = useMemo(() => (index < 0 ? undefined : { index }), [selected, index < 0]);
 
@@ -76,7 +79,7 @@ const Line = memo(function Line({ entry: r, index, began, selected, onSelect }: 
   const took = r.event.type === "tool_outcome" ? Number(payload["elapsed_ms"]) : r.count > 1 ? Date.parse(r.last.ts) - Date.parse(r.event.ts) : undefined;
   return (
     <div role="row" aria-rowindex={index + 1} aria-selected={selected} data-seq={r.event.seq} onClick={() => onSelect(r.last.seq)} className={`flex h-7 cursor-pointer items-center gap-2.5 px-4 text-xs ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
-      <span role="gridcell" className="num w-9 shrink-0 text-end text-faint sm:w-12">{r.last.seq}</span>
+      <span role="gridcell" className="num min-w-9 shrink-0 text-end text-faint sm:min-w-12">{r.last.seq}</span>
       <span role="gridcell" className="num w-16 shrink-0 text-end text-faint max-sm:hidden">+{duration(Date.parse(r.event.ts) - began)}</span>
       <span aria-hidden="true" className={`h-3.5 w-1 shrink-0 rounded-full ${lanes[kind.lane]}`} />
       <span role="gridcell" className={`w-28 shrink-0 truncate font-mono text-2xs sm:w-36 ${tone === undefined ? "text-quiet" : tones[tone]} ${r.event.tier === "debug" ? "italic" : ""}`}>{r.event.type}{r.count > 1 && <span className="text-faint"> ×{r.count}</span>}</span>

@@ -97,7 +97,7 @@ function StateAt({ id, seq, form }: { readonly id: string; readonly seq: number;
   }, [id, seq]);
   const changes = useMemo(() => (got === undefined ? [] : compare(got.before ?? {}, got.now)), [got]);
   if (error !== "") return <p className="text-sm text-bad">{error}</p>;
-  if (got === undefined) return <p className="text-sm text-faint">{t("loading")}</p>;
+  if (got === undefined) return <p aria-busy="true" className="text-sm text-faint">{t("loading")}</p>;
   if (form === "whole") return <Json value={got.now} />;
   if (changes.length === 0) return <p className="text-sm text-faint">{t("inspect.same")}</p>;
   return (

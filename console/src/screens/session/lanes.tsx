@@ -91,7 +91,25 @@ function axis(spans: readonly Span[]): { readonly place: (at: number) => number;
   return { place, length: Math.max(1, place(end)), gaps: cuts.map((c) => ({ at: place(c.from) + fold / 2, ms: c.to - c.from })) };
 }
 
-const row = 26, top = 8;
+const row = 26, top = 8, font = "11px ui-sans-serif, system-ui, sans-serif";
+
+/** How much room the longest of these takes. */
+function widthOf(texts: readonly string[]): number {
+  const g = document.createElement("canvas").getContext("2d")!;
+  g.font = font;
+  return Math.ceil(Math.max(...texts.map((s) => g.measureText(s).width)));
+}
+
+/** As much of a label as has room, in whole words and at least its first, or nothing. */
+function fitting(g: CanvasRenderingContext2D, label: string, width: number): string {
+  let text = label;
+  while (g.measureText(text).width > width) {
+    const cut = text.lastIndexOf(" ");
+    if (cut < 0) return "";
+    text = text.slice(0, cut);
+  }
+  return text;
+}
 
 /** Bars on one canvas, drawn once per change. The list below says the same in words. */
 export const Lanes = memo(function Lanes({ events, selected, onSelect }: { readonly events: readonly LogEvent[]; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
@@ -100,7 +118,8 @@ export const Lanes = memo(function Lanes({ events, selected, onSelect }: { reado
   const theme = usePref("theme");
   const spans = useMemo(() => spansOf(events), [events]);
   const scale = useMemo(() => axis(spans), [spans]);
-  const labels = 76;
+  const names = [t("lane.model"), t("lane.tool"), t("lane.wait")];
+  const labels = useMemo(() => widthOf(names) + 28, []); // another language is another page
   useLayoutEffect(() => {
     const el = canvas.current!.parentElement!;
     const sizes = new ResizeObserver(() => setWidth(el.clientWidth));
@@ -118,9 +137,8 @@ export const Lanes = memo(function Lanes({ events, selected, onSelect }: { reado
     const colours: Record<string, string> = {};
     const colour = (n: string) => (colours[n] ??= css.getPropertyValue(`--c-${n}`).trim());
     g.clearRect(0, 0, width, 200);
-    g.font = "11px ui-sans-serif, system-ui, sans-serif";
+    g.font = font;
     g.textBaseline = "middle";
-    const names = [t("lane.model"), t("lane.tool"), t("lane.wait")];
     names.forEach((n, i) => {
       g.fillStyle = colour("faint");
       g.fillText(n, 16, top + i * row + row / 2);
@@ -145,14 +163,11 @@ export const Lanes = memo(function Lanes({ events, selected, onSelect }: { reado
       g.roundRect(from, y, w, row - 9, 3);
       g.fill();
       g.globalAlpha = 1;
-      if (w > 46 && s.label !== "") {
+      if (w > 24 && s.label !== "") {
         g.save();
-        g.beginPath();
-        g.rect(from, y, w - 4, row);
-        g.clip();
         g.fillStyle = colour("panel");
         g.font = "10.5px ui-monospace, monospace";
-        g.fillText(s.label, from + 5, y + (row - 9) / 2 + 0.5);
+        g.fillText(fitting(g, s.label, w - 10), from + 5, y + (row - 9) / 2 + 0.5);
         g.restore();
       }
     }

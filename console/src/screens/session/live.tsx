@@ -17,6 +17,8 @@ interface Live {
   readonly detail: Detail | undefined;
   /** The detail may be of before. */
   readonly stale: boolean;
+  /** The conversation is on the screen: what goes with it is fetched after it. */
+  readonly shown: boolean;
 }
 
 const Context = createContext<Live | undefined>(undefined);
@@ -43,8 +45,23 @@ function WithDetail({ id, children }: { readonly id: string; readonly children: 
   const row = useRow(id);
   const phase = useConnection().phase;
   const status = useHarness((s) => s.status);
-  const { value: detail, stale } = useLatest(id, row?.seq ?? 0, (stop) => api.detail(id, stop), `${status} ${phase === "open"}`);
-  return <Context.Provider value={{ id, row, detail, stale }}>{children}</Context.Provider>;
+  const shown = useShown();
+  const { value: detail, stale } = useLatest(id, row?.seq ?? 0, (stop) => api.detail(id, stop), `${status} ${phase === "open"}`, shown);
+  return <Context.Provider value={{ id, row, detail, stale, shown }}>{children}</Context.Provider>;
+}
+
+/** Whether the first state is painted, or cannot be had. */
+function useShown(): boolean {
+  const known = useHarness(() => true) === true;
+  const { phase, attempt } = useConnection();
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    if (!known) return;
+    let timer: ReturnType<typeof setTimeout>;
+    const frame = requestAnimationFrame(() => (timer = setTimeout(() => setShown(true))));
+    return () => (cancelAnimationFrame(frame), clearTimeout(timer));
+  }, [known]);
+  return shown || attempt > 0 || phase === "closed";
 }
 
 export { useClient, useConnection, useHarness };

@@ -16,6 +16,7 @@ import { Menu } from "../../ui/menu";
 import { Chip, Score, StatusBadge } from "../../ui/status";
 import { Banner, Dialog } from "../../ui/surface";
 import { money } from "../../ui/time";
+import { useWide } from "../../ui/wide";
 import { Approvals } from "./approvals";
 import { Chat } from "./chat";
 import { Composer } from "./composer";
@@ -47,7 +48,7 @@ export function SessionScreen({ id, view, at }: { readonly id: string; readonly 
 }
 
 function Shown({ id, view, at }: { readonly id: string; readonly view: View; readonly at: number | undefined }): ReactNode {
-  const { row, detail } = useLive();
+  const { row, detail, shown } = useLive();
   const connection = useConnection();
   const status = useStatus();
   const [, go] = useLocation();
@@ -57,7 +58,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const [sheet, setSheet] = useState(false);
   const tab = useRef<HTMLAnchorElement>(null);
   useEffect(() => void tab.current?.scrollIntoView({ block: "nearest", inline: "center" }), [view, at]);
-  const side = usePref("side");
+  const side = usePref("side"), room = useWide("lg");
   const known = row !== undefined || detail !== undefined;
   const title = known ? titleOf(row ?? detail) : "…";
   const path = `/s/${encodeURIComponent(id)}`;
@@ -108,7 +109,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
   const cost = detail?.health?.budget.cost_usd;
   const context = detail?.health?.budget.context_usage_pct;
   const lacks = [...(detail?.lacks?.commands ?? []), ...(detail?.lacks?.settings ?? []), ...(detail?.lacks?.events ?? [])];
-  const bridge = lacks.length > 0 || detail?.health?.flags.some((f) => f.code === "low_fidelity") === true;
+  const bridge = lacks.length > 0 || (detail?.engine !== "native" && detail?.health?.flags.some((f) => f.code === "low_fidelity") === true);
 
   return (
     <>
@@ -179,7 +180,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
             </>
           )}
         </div>
-        {side && view !== "inspect" && view !== "timeline" && at === undefined && <Suspense fallback={<div className="w-80 shrink-0 border-s border-line bg-panel max-lg:hidden" />}><Side onBranch={(from) => setBranching({ from })} /></Suspense>}
+        {side && room && view !== "inspect" && view !== "timeline" && at === undefined && <Suspense fallback={<Beside />}>{shown ? <Side onBranch={(from) => setBranching({ from })} /> : <Beside />}</Suspense>}
       </div>
       <Suspense>
         {branching !== undefined && <BranchDialog id={id} title={title} from={branching.from} onClose={() => setBranching(undefined)} />}
@@ -193,6 +194,11 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
       </Suspense>
     </>
   );
+}
+
+/** Room for what is on its way. */
+function Beside(): ReactNode {
+  return <div aria-busy="true" className="w-80 shrink-0 border-s border-line bg-panel" />;
 }
 
 /** The title, which becomes a field where it is clicked. */
@@ -240,7 +246,7 @@ function Trouble(): ReactNode {
   const hint = detail?.health?.recovery_hint;
   return (
     <Banner tone="bad" actions={<Button size="sm" onClick={() => void client.send({ type: "resume", sessionId: id, prompt: t("session.retry.prompt") }).catch((e: unknown) => toast(messageOf(e), "bad"))}><I.Rewind size={12} />{t("session.retry")}</Button>}>
-      <span className="font-medium">{t("session.failed")}</span> <span className="[overflow-wrap:anywhere]">{error}</span>
+      <span className="font-medium">{t("session.failed")}</span> <span className="[overflow-wrap:anywhere]">{error[0]!.toUpperCase() + error.slice(1)}</span>
       {hint !== undefined && hint.action !== "none" && <span className="block text-xs">{hint.text}</span>}
     </Banner>
   );

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { api, type Detail } from "../../data/api";
 import { fold, kindOf } from "../../data/kinds";
 import { useLatest } from "../../data/latest";
+import { numbered } from "../../data/plain";
 import { setPrefs, usePref } from "../../data/prefs";
 import { t } from "../../i18n/more";
 import * as I from "../../ui/icons";
@@ -14,7 +15,7 @@ import { useLive } from "./live";
 
 /** What goes with the conversation: how the session is, what it may spend, where one can go back to. */
 export default function Side({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
-  return <aside aria-label={t("session.side")} className="w-80 shrink-0 overflow-y-auto border-s border-line bg-panel max-lg:hidden" tabIndex={0}><SideBody onBranch={onBranch} /></aside>;
+  return <aside aria-label={t("session.side")} className="w-80 shrink-0 overflow-y-auto border-s border-line bg-panel" tabIndex={0}><SideBody onBranch={onBranch} /></aside>;
 }
 
 export function SideBody({ onBranch }: { readonly onBranch: (from: string) => void }): ReactNode {
@@ -46,7 +47,7 @@ export function SideBody({ onBranch }: { readonly onBranch: (from: string) => vo
                 {detail.checkpoints.slice(-6).reverse().map((c) => (
                   <li key={c.event_id} className="group/cp flex items-center gap-2 text-sm">
                     <I.Flag size={12} className="text-faint" />
-                    <Link href={`/s/${encodeURIComponent(id)}/at/${c.seq}`} className="min-w-0 flex-1 truncate text-quiet hover:text-ink hover:underline" title={c.summary_text}>{c.summary_text === "" ? c.checkpoint_type : c.summary_text}</Link>
+                    <Link href={`/s/${encodeURIComponent(id)}/at/${c.seq}`} className="min-w-0 flex-1 truncate text-quiet hover:text-ink hover:underline" title={c.summary_text}>{c.summary_text === "" ? c.checkpoint_type : numbered(c.summary_text)}</Link>
                     <button type="button" onClick={() => onBranch(`${id}.${c.seq}`)} className="text-xs text-mark opacity-0 group-hover/cp:opacity-100 focus-visible:opacity-100">{t("branch.short")}</button>
                     <span className="num text-2xs text-faint">#{c.seq}</span>
                   </li>
@@ -152,13 +153,13 @@ function Recent({ id, seq }: { readonly id: string; readonly seq: number }): Rea
   const rows = fold(events).slice(-12).reverse();
   return (
     <Part title={t("side.events")} aside={<button type="button" aria-pressed={debug} onClick={() => setPrefs({ debug: !debug })} className={`rounded px-1.5 text-2xs ${debug ? "bg-mark-soft text-mark" : "text-faint hover:text-ink"}`}>{t("side.debug")}</button>}>
-      <ol data-stale={stale || undefined} aria-busy={stale} className="space-y-px">
+      <ol data-stale={stale || undefined} aria-busy={stale || page === undefined} className="space-y-px">
         {rows.map((r) => {
           const tone = kindOf(r.event.type).tone?.((r.event.payload ?? {}) as Readonly<Record<string, unknown>>);
           return (
             <li key={r.event.seq}>
               <Link href={`/s/${encodeURIComponent(id)}/inspect?seq=${r.last.seq}`} className="flex items-baseline gap-2 rounded px-1 py-0.5 text-xs hover:bg-sunken">
-                <span className="num w-9 shrink-0 text-end text-2xs text-faint">{r.last.seq}</span>
+                <span className={`num shrink-0 text-end text-2xs text-faint ${seq > 99_999 ? "w-11" : "w-9"}`}>{r.last.seq}</span>
                 <span className={`shrink-0 font-mono text-2xs ${tone === "bad" ? "text-bad" : tone === "warn" ? "text-warn" : tone === "ok" ? "text-ok" : "text-quiet"}`}>{r.event.type}</span>
                 <span className="truncate text-faint">{r.text}</span>
               </Link>

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { api, type Detail } from "../../data/api";
 import { lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
+import { numbered } from "../../data/plain";
 import { useStore } from "../../data/store";
 import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
@@ -43,7 +44,7 @@ export default function TreeView({ id, onBranch }: { readonly id: string; readon
               <li key={p.cursor} className="flex flex-wrap items-center gap-x-3 gap-y-0.5 py-1.5 text-sm">
                 <span className="num shrink-0 text-xs text-faint sm:w-12 sm:text-end">#{p.seq}</span>
                 <span className="flex-1 font-mono text-xs text-quiet sm:w-24 sm:flex-none">{p.kind}</span>
-                <span className="min-w-0 truncate max-sm:order-last max-sm:basis-full sm:flex-1">{p.label}</span>
+                <span className="min-w-0 truncate max-sm:order-last max-sm:basis-full sm:flex-1">{numbered(p.label)}</span>
                 <span className="text-xs text-faint"><Ago at={p.created_at} /></span>
                 <Link href={`/s/${encodeURIComponent(id)}/at/${p.seq}`} className="text-xs text-mark hover:underline">{t("timeline.travel")}</Link>
                 <button type="button" className="text-xs text-mark hover:underline" onClick={() => onBranch(`${id}.${p.seq}`)}>{t("branch.short")}</button>
@@ -69,15 +70,23 @@ function Twig({ node, here, chosen, onChoose }: { readonly node: Node; readonly 
         <input type="checkbox" aria-label={t("tree.select", { title: titleOf(row) })} checked={chosen.includes(row.session_id)} onChange={() => onChoose(row.session_id)} className="accent-[var(--c-mark)]" />
         <StatusGlyph status={row.status} />
         {row.session_id === here ? <span className="min-w-0 truncate text-sm font-medium">{titleOf(row)}</span> : <Link href={`/s/${encodeURIComponent(row.session_id)}/tree`} className="min-w-0 truncate text-sm hover:underline">{titleOf(row)}</Link>}
-        {node.at > 0 && <span className="num text-2xs text-faint">{t("tree.from", { n: node.at })}</span>}
+        {node.at > 0 && <span className="num text-2xs whitespace-nowrap text-faint">{t("tree.from", { n: node.at })}</span>}
         <span className="flex-1" />
-        <span className="text-xs text-faint">{statusText(row.status)}</span>
+        <span className="text-xs text-faint max-sm:hidden">{statusText(row.status)}</span>
         {row.health !== undefined && <Score score={row.health.score} grade={row.health.grade} />}
-        <span className="w-10 text-end text-xs text-faint"><Ago at={row.updated_at} /></span>
+        <span className="w-10 text-end text-xs text-faint max-sm:hidden"><Ago at={row.updated_at} /></span>
       </div>
       {node.children.length > 0 && <ul className="ms-4 border-s border-line ps-3">{node.children.map((c) => <Twig key={c.row.session_id} node={c} here={here} chosen={chosen} onChoose={onChoose} />)}</ul>}
     </li>
   );
+}
+
+/** The last event that two sessions have in common, if one is the other's branch or both are of one. */
+function common(a: Detail, b: Detail): number | undefined {
+  const from = (d: Detail) => Number(d.branch_source_event_id?.split(".").at(-1));
+  if (b.parent_session_id === a.session_id) return from(b);
+  if (a.parent_session_id === b.session_id) return from(a);
+  return a.parent_session_id !== undefined && a.parent_session_id === b.parent_session_id ? Math.min(from(a), from(b)) : undefined;
 }
 
 function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNode {
@@ -88,6 +97,7 @@ function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNod
     return () => void (here = false);
   }, [a, b]);
   if (both === undefined) return null;
+  const same = common(...both);
   const lines: readonly (readonly [string, (d: Detail) => ReactNode])[] = [
     [t("compare.status"), (d) => <StatusBadge status={d.status} />],
     [t("compare.health"), (d) => (d.health === undefined ? "–" : <Score score={d.health.score} grade={d.health.grade} />)],
@@ -97,6 +107,7 @@ function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNod
     [t("compare.messages"), (d) => number(d.message_count)],
     [t("compare.calls"), (d) => `${number(d.health?.counters.tool_calls ?? 0)} (${t("compare.failed", { n: d.health?.counters.failed_tool_calls ?? 0 })})`],
     [t("compare.events"), (d) => number(d.seq)],
+    ...(same === undefined ? [] : [[t("compare.same"), () => number(same)] as const]),
   ];
   return (
     <Panel title={t("compare.title")}>

@@ -45,7 +45,7 @@ export const SessionRow = memo(function SessionRow({ row, approval, selected, be
       <div className="min-w-0 flex-1">
         <div className="flex items-center gap-2">
           <Link href={`/s/${encodeURIComponent(row.session_id)}`} className="truncate font-medium after:absolute after:inset-0 after:rounded-xl">{titleOf(row)}</Link>
-          {parent !== undefined && <Chip title={t("row.branch", { of: parent })}><I.Branch size={10} />{parent === "" ? t("row.branched") : parent}</Chip>}
+          {parent !== undefined && <Chip title={t("row.branch", { of: parent })}><I.Branch size={10} /><span className="truncate max-sm:hidden">{parent === "" ? t("row.branched") : parent}</span></Chip>}
           {row.kind === "background" && <Chip>{t("row.background")}</Chip>}
         </div>
         <p className="truncate text-xs text-quiet">{doing(row, approval)}</p>

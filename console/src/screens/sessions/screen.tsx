@@ -17,6 +17,7 @@ import { Button, Choice, inputClass } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { KnownList, type ListHandle } from "../../ui/list";
 import { Empty } from "../../ui/surface";
+import { useWide } from "../../ui/wide";
 import { SessionCard, SessionRow } from "./row";
 
 type Item = { readonly head: Group; readonly count: number } | { readonly row: Row; readonly below: boolean };
@@ -32,7 +33,7 @@ export function SessionsScreen(): ReactNode {
   const view = search.get("view") === "board" ? "board" : "list";
   const [at, setAt] = useState<string>();
   const list = useRef<ListHandle>(null);
-  const key = useKeyNames();
+  const key = useKeyNames(), wide = useWide();
   const box = useRef<HTMLInputElement>(null);
 
   const change = (name: string, value: string) => {
@@ -113,7 +114,7 @@ export function SessionsScreen(): ReactNode {
         <h1 className="me-auto text-lg font-semibold tracking-tight">{t("nav.sessions")}</h1>
         <div className="relative order-last w-full sm:order-none sm:w-60">
           <I.Search className="absolute start-2.5 top-1/2 -translate-y-1/2 text-faint" size={14} />
-          <input ref={box} type="search" aria-label={t("sessions.search")} placeholder={[t("sessions.search"), key("search")].filter(Boolean).join("  ")} value={query} onChange={(e) => change("q", e.target.value)} className={inputClass.replace("h-9", "h-8").replace("text-base", "text-sm") + " ps-8"} />
+          <input ref={box} type="search" aria-label={t("sessions.search")} placeholder={[t("sessions.search"), wide && key("search")].filter(Boolean).join("  ")} value={query} onChange={(e) => change("q", e.target.value)} className={inputClass.replace("h-9", "h-8").replace("text-base", "text-sm") + " ps-8"} />
         </div>
         <Select label={t("sessions.status")} value={status} onChange={(v) => change("status", v)} options={groups.map((g) => [g, t(`group.${g}`)])} />
         {engines.length > 1 && <Select label={t("sessions.engine")} value={engine} onChange={(v) => change("engine", v)} options={engines.map((e) => [e, e])} />}

@@ -41,7 +41,7 @@ export function Keys(): ReactNode {
                   <span className="min-w-0 flex-1 text-sm">{what}</span>
                   {changed[a] !== undefined && <Button size="sm" tone="quiet" aria-label={t("keys.usual.of", { what })} onClick={() => set(a, actions[a].key)}>{t("keys.usual")}</Button>}
                   {asking === a ? <Asking onKey={(key) => set(a, key)} onFixed={() => setSaid(t("keys.fixed"))} onCancel={() => setAsking(undefined)} /> : (
-                    <button type="button" onClick={() => (setSaid(""), setAsking(a))} className="inline-flex h-8 min-w-20 items-center justify-center rounded-lg border border-edge bg-raised px-3 hover:bg-sunken">
+                    <button type="button" onClick={() => (setSaid(""), setAsking(a))} className="inline-flex h-8 min-w-24 items-center justify-center rounded-lg border border-edge bg-raised px-3 hover:bg-sunken">
                       <span className="sr-only">{t("keys.change.of", { what })}</span>
                       {keyOf(a) === "" ? <span className="text-xs text-faint">{t("keys.none")}</span> : <KeyName text={name(a)!} />}
                     </button>
@@ -77,5 +77,5 @@ function Asking({ onKey, onFixed, onCancel }: { readonly onKey: (key: string) =>
     const timer = first === "" ? undefined : setTimeout(() => onKey(first), between);
     return () => (removeEventListener("keydown", hear, true), clearTimeout(timer));
   });
-  return <button type="button" autoFocus onClick={onCancel} onBlur={onCancel} data-asking className="inline-flex h-8 min-w-20 items-center justify-center gap-1 rounded-lg border border-mark bg-mark-soft px-3 text-xs text-mark">{first === "" ? t("keys.press") : <><KeyName text={first} /> …</>}</button>;
+  return <button type="button" autoFocus onClick={onCancel} onBlur={onCancel} data-asking className="inline-flex h-8 min-w-24 items-center justify-center gap-1 rounded-lg border border-mark bg-mark-soft px-3 text-xs text-mark">{first === "" ? t("keys.press") : <><KeyName text={first} /> …</>}</button>;
 }

@@ -23,7 +23,7 @@ export default function SettingsScreen(): ReactNode {
     <>
       <header className="flex h-[53px] items-center border-b border-line bg-panel px-4 sm:px-6"><h1 className="text-lg font-semibold tracking-tight">{t("nav.settings")}</h1></header>
       <div className="flex min-h-0 flex-1 max-md:flex-col">
-        <nav aria-label={t("nav.settings")} className="flex shrink-0 gap-1 overflow-x-auto p-3 md:w-52 md:flex-col md:border-e md:border-line">
+        <nav aria-label={t("nav.settings")} className="flex shrink-0 gap-1 overflow-x-auto p-3 max-md:pe-8 max-md:[mask-image:linear-gradient(to_right,black_calc(100%-2rem),transparent)] max-md:[scrollbar-width:none] md:w-52 md:flex-col md:border-e md:border-line">
           {(Object.keys(sections) as (keyof typeof sections)[]).map((s) => (
             <Link key={s} ref={s === at ? here : undefined} href={`/settings/${s}`} aria-current={s === at ? "page" : undefined} className={`rounded-lg px-3 py-1.5 text-sm whitespace-nowrap ${s === at ? "bg-mark-soft font-medium text-mark" : "text-quiet hover:bg-panel hover:text-ink"}`}>{t(`settings.${s}`)}</Link>
           ))}

@@ -24,7 +24,7 @@ export function Engines(): ReactNode {
   return (
     <>
     <Panel title={t("engines.now")}>
-      <dl data-user className="space-y-2 text-sm">
+      <dl data-user aria-busy={facts === undefined} className="space-y-2 text-sm">
         <Line name={t("engines.engine")} value={facts?.engine ?? ""} />
         <Line name={t("engines.directory")} value={facts?.directory ?? ""} />
         {facts?.facts.map(([name, value]) => <Line key={name} name={name} value={value} />)}
@@ -51,7 +51,7 @@ function lacking(e: Engine): readonly string[] {
 }
 
 function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
-  return <div className="flex gap-4"><dt className="w-32 shrink-0 text-quiet">{name}</dt><dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{value}</dd></div>;
+  return <div className="flex gap-4"><dt className="w-32 shrink-0 text-quiet first-letter:uppercase max-sm:w-24">{name}</dt><dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{value}</dd></div>;
 }
 
 /** Who one is here, and how to come in with another browser. */
@@ -63,7 +63,7 @@ export function Access(): ReactNode {
   return (
     <>
       <Panel title={t("access.you")}>
-        <dl data-user className="space-y-2 text-sm">
+        <dl data-user aria-busy={who === undefined} className="space-y-2 text-sm">
           <Line name={t("access.name")} value={who?.name ?? ""} />
           {who?.user !== undefined && who.user !== "" && <Line name={t("access.user")} value={who.user} />}
           <Line name={t("access.role")} value={who?.role ?? ""} />
@@ -85,7 +85,7 @@ export function About(): ReactNode {
   const facts = useFacts();
   return (
     <Panel title={t("settings.about")}>
-      <dl data-user className="space-y-2 text-sm"><Line name="Harness" value={facts?.version ?? ""} /></dl>
+      <dl data-user aria-busy={facts === undefined} className="space-y-2 text-sm"><Line name="Harness" value={facts?.version ?? ""} /></dl>
       <ul className="mt-4 space-y-1 text-sm">
         <li><a className="text-mark hover:underline" href="/openapi.json">{t("about.api")}</a></li>
         <li><a className="text-mark hover:underline" href="/stream-events">{t("about.events")}</a></li>

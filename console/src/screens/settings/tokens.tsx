@@ -50,7 +50,7 @@ function One({ token: k, onRemove }: { readonly token: Token; readonly onRemove:
       <div data-user className="min-w-0 flex-1 basis-56">
         <p className="flex items-center gap-2 text-sm font-medium"><span className="truncate">{k.name}</span><Chip>{t(`tokens.role.${k.role}`)}</Chip></p>
         <p className="text-xs text-quiet [overflow-wrap:anywhere]">{[k.user_id, ...(k.scope ?? [])].filter(Boolean).join(" · ")}</p>
-        <p className="text-xs text-faint"><Ago at={k.created_at} />{k.expires_at !== undefined && ` · ${t("tokens.until", { date: new Date(k.expires_at).toLocaleString() })}`}</p>
+        <p className="text-xs text-faint">{t("tokens.since")} <Ago at={k.created_at} />{k.expires_at !== undefined && ` · ${t("tokens.until", { date: new Date(k.expires_at).toLocaleString() })}`}</p>
       </div>
       {sure && <Button size="sm" onClick={() => setSure(false)}>{t("cancel")}</Button>}
       <Button size="sm" tone="danger" onClick={() => (sure ? onRemove() : setSure(true))}>{sure ? t("tokens.end.sure") : t("tokens.end")}</Button>
