@@ -34,6 +34,19 @@ type pin struct {
 	Integrity string `json:"integrity"`
 }
 
+// Version is that of a program on Linux with an x64 processor, where recordings
+// are made; "" if it has none.
+func Version(program string) string {
+	p, err := pinned(program, recorded)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(p.Version, "-"+recorded)
+}
+
+// recorded is the platform on which recordings are made.
+const recorded = "linux-x64"
+
 // errUnpublished is about a program that npm has no package of for a platform.
 var errUnpublished = errors.New("the lock file has no package of it for this platform")
 

@@ -140,8 +140,12 @@ func (b *Bridge) PlayRecorded(t *testing.T) {
 	b.Replay(t)
 }
 
-// Replay plays every scene with what the program said when it was recorded.
+// Replay plays every scene with what the program said when it was recorded, in
+// the version that the real one has.
 func (b *Bridge) Replay(t *testing.T) {
+	if version := agenttest.Version(b.Package); version == "" || !slices.Contains(strings.Fields(b.Program), version) {
+		t.Errorf("the recordings are of %s, and the program is of version %q", b.Program, version)
+	}
 	for _, c := range b.Scenes {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +156,7 @@ func (b *Bridge) Replay(t *testing.T) {
 			}
 			s := b.As(t, "replay", program.Options{}, "HARNESS_TEST_STORY="+story, "HARNESS_TEST_DIR="+t.TempDir())
 			c.Play(s)
-			c.Golden(s)
+			c.Golden(s, b)
 		})
 	}
 }
@@ -180,7 +184,7 @@ func (b *Bridge) PlayReal(t *testing.T) {
 			if update {
 				c.save(s, b, dir)
 			}
-			c.Golden(s)
+			c.Golden(s, b)
 		})
 	}
 }

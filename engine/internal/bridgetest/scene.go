@@ -48,13 +48,19 @@ func (s *Stage) words(id harness.SessionID) string {
 	return b.String()
 }
 
-// Golden compares the logs of a scene with those of the recording. Where no
-// sandbox is around the program, its notice says so.
-func (c *Scene) Golden(s *Stage) {
+// heading is the first line of the recordings of a program.
+func (b *Bridge) heading() string { return b.Program + "; UPDATE=1 records it again.\n" }
+
+// Golden compares the logs of a scene with those of the recording, which is of
+// the bridge's program. Where no sandbox is around the program, its notice says so.
+func (c *Scene) Golden(s *Stage, b *Bridge) {
 	s.Helper()
 	a, err := txtar.ParseFile(c.Story())
 	if err != nil {
 		s.Fatal(err)
+	}
+	if string(a.Comment) != b.heading() {
+		s.Errorf("the recording is of %q, want %q", a.Comment, b.heading())
 	}
 	for _, f := range a.Files {
 		id, ok := strings.CutPrefix(f.Name, "log ")
@@ -75,7 +81,7 @@ func (c *Scene) Golden(s *Stage) {
 // save writes the recording of a scene, of which dir has the processes.
 func (c *Scene) save(s *Stage, b *Bridge, dir string) {
 	s.Helper()
-	a := &txtar.Archive{Comment: []byte(b.Program + "; UPDATE=1 records it again.\n")}
+	a := &txtar.Archive{Comment: []byte(b.heading())}
 	for _, id := range []harness.SessionID{"ses_1", "ses_2"} {
 		if log := s.words(id); log != "" {
 			a.Files = append(a.Files, txtar.File{Name: "log " + string(id), Data: []byte(log)})
