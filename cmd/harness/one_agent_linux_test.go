@@ -36,16 +36,27 @@ func TestASessionHasOneAgentOnAllServers(t *testing.T) {
 	oneAgent(t, program, "http://127.0.0.1:9")
 }
 
-// TestASessionHasOneClaudeCodeOnAllServers is the same with the real program.
+// TestASessionHasOneClaudeCodeOnAllServers is the same with the real program. On
+// another node it is told what was said.
 func TestASessionHasOneClaudeCodeOnAllServers(t *testing.T) {
 	t.Parallel()
 	bin := agenttest.Installed(t, agenttest.Claude)
 	if os.Getenv("LONG")+os.Getenv("CI") == "" {
 		t.Skip("CI and LONG=1 play it with the real program")
 	}
-	if agenttest.Alone(t) {
-		oneAgent(t, bin, modeltest.Serve(t, "say Hello.").URL)
+	if !agenttest.Alone(t) {
+		return
 	}
+	models := modeltest.Serve(t, "say Hello.")
+	oneAgent(t, bin, models.URL)
+	t.Cleanup(func() {
+		for _, r := range models.Requests() {
+			if strings.Contains(string(r.Body), "conversation-so-far") && strings.Contains(string(r.Body), "assistant: Hello.") {
+				return
+			}
+		}
+		t.Error("on no node was the program told what was said on another")
+	})
 }
 
 // oneAgent is about servers whose agent is the program.
