@@ -39,13 +39,27 @@ var others = []bridgetest.Bridge{
 // other is an agent, named in its recordings.
 func other(name string, b bridgetest.Bridge) bridgetest.Bridge {
 	b.Name, b.Open, b.Notice, b.Dialect = bridge.Name, bridge.Open, bridge.Notice, bridge.Dialect
-	for _, c := range []bridgetest.Scene{bridgetest.Text, allowed(b.Shell), denied(b.Shell), bridgetest.Interrupt("cancel")} {
+	for _, c := range []bridgetest.Scene{counted, allowed(b.Shell), denied(b.Shell), bridgetest.Interrupt("cancel")} {
 		c = c.Of(name)
 		b.Scenes, b.InCI = append(b.Scenes, c), append(b.InCI, c.Name)
 	}
 	b.Always = []string{name + "_allow"} // which has text, a question and a result
 	return b
 }
+
+// counted is two turns, and what each used.
+var counted = bridgetest.Scene{Name: bridgetest.Text.Name, Model: bridgetest.Text.Model, Play: func(s *bridgetest.Stage) {
+	bridgetest.Text.Play(s)
+	turns := 0
+	for _, e := range s.Events() {
+		if u, ok := e.Payload.(*harness.Usage); ok && u.InputTokens == 10 && u.OutputTokens == 7 {
+			turns++
+		}
+	}
+	if turns != 2 {
+		s.Errorf("%d turns say what they used", turns)
+	}
+}}
 
 // allowed is a call that somebody is asked about, and allows.
 func allowed(sh bridgetest.Shell) bridgetest.Scene {

@@ -139,8 +139,11 @@ func (t *translator) call(u *update) (facts []harness.Payload) {
 // usage is what the turn used, as far as the agent says.
 func (t *translator) usage(done *promptAnswer, k *kept) []harness.Payload {
 	u := &harness.Usage{Model: k.offer.chosen()[ofModel]}
+	quota := done.Meta.Quota.Tokens
 	if n := done.Usage; n != nil {
 		u.InputTokens, u.OutputTokens, u.CachedTokens = n.Input+n.Read+n.Written, n.Output+n.Thought, n.Read
+	} else if quota != nil {
+		u.InputTokens, u.OutputTokens = quota.Input, quota.Output
 	}
 	if t.cost != nil {
 		u.CostUSD = new(max(0, *t.cost-k.cost))
@@ -149,7 +152,7 @@ func (t *translator) usage(done *promptAnswer, k *kept) []harness.Payload {
 	if t.all > 0 {
 		u.ContextPct = new(100 * float64(t.used) / float64(t.all))
 	}
-	if done.Usage == nil && t.cost == nil && t.all == 0 {
+	if done.Usage == nil && quota == nil && t.cost == nil && t.all == 0 {
 		return nil
 	}
 	return []harness.Payload{u}

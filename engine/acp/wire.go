@@ -42,6 +42,15 @@ type (
 			Read    int64 `json:"cachedReadTokens"`
 			Written int64 `json:"cachedWriteTokens"`
 		} `json:"usage"`
+		// Meta has what Gemini CLI says in place of usage.
+		Meta struct {
+			Quota struct {
+				Tokens *struct {
+					Input  int64 `json:"input_tokens"`
+					Output int64 `json:"output_tokens"`
+				} `json:"token_count"`
+			} `json:"quota"`
+		} `json:"_meta"`
 	}
 
 	updateNotice struct {
