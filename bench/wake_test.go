@@ -17,7 +17,7 @@ import (
 // and to one that sleeps, and what connecting to the sleeping one costs.
 type wake struct {
 	hot, asleep       time.Duration // medians
-	hotCPU, asleepCPU time.Duration // with the whole turn
+	hotCPU, asleepCPU time.Duration // likewise, with the whole turn
 	connect, coder    time.Duration // CPU per connection: ours, and a bare accept that sends as much
 	woken             int           // sessions that connecting woke
 }
@@ -55,22 +55,21 @@ func measureWake(tb testing.TB, _ struct{}) wake {
 	c.frame()
 	h.frame()
 	command(h)
-	var hot, cold []time.Duration
-	var hotCPU, coldCPU time.Duration
+	var hot, cold, hotCPU, coldCPU []time.Duration
 	for range rounds { // both are asked after the same pause
 		s.asleep(tb)
 		time.Sleep(5 * time.Millisecond)
 		cpu := cpuTime()
 		cold = append(cold, command(c))
-		coldCPU += cpuTime() - cpu
+		coldCPU = append(coldCPU, cpuTime()-cpu)
 		s.asleep(tb)
 		time.Sleep(5 * time.Millisecond)
 		cpu = cpuTime()
 		hot = append(hot, command(h))
-		hotCPU += cpuTime() - cpu
+		hotCPU = append(hotCPU, cpuTime()-cpu)
 	}
 	w.hot, w.asleep = median(hot), median(cold)
-	w.hotCPU, w.asleepCPU = hotCPU/time.Duration(rounds), coldCPU/time.Duration(rounds)
+	w.hotCPU, w.asleepCPU = median(hotCPU), median(coldCPU)
 	return w
 }
 

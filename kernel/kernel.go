@@ -292,17 +292,16 @@ func (k *Kernel) do(ctx context.Context, id harness.SessionID, cmd harness.Comma
 // be.
 func (k *Kernel) tell(ctx context.Context, id harness.SessionID, in func(ticket) input) (harness.Receipt, error) {
 	for {
-		s, err := k.wake(ctx, id)
+		answer := make(chan reply, 1) // so that the session never waits for the client
+		s, has, err := k.open(ctx, id, in(answer))
+		if err == nil && !has {
+			has, err = s.take(ctx, in(answer))
+		}
 		if err != nil {
 			return harness.Receipt{}, err
 		}
-		answer := make(chan reply, 1) // so that the session never waits for the client
-		select {
-		case s.commands <- in(answer):
-		case <-s.done:
+		if !has {
 			continue
-		case <-ctx.Done():
-			return harness.Receipt{}, context.Cause(ctx)
 		}
 		select {
 		case r := <-answer:
@@ -318,7 +317,7 @@ func (k *Kernel) tell(ctx context.Context, id harness.SessionID, in func(ticket)
 		case r := <-answer:
 			return r.receipt, r.err
 		default:
-			return harness.Receipt{}, harness.ErrUnavailable
+			return harness.Receipt{}, cmp.Or(s.err, error(harness.ErrUnavailable))
 		}
 	}
 }

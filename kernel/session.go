@@ -17,6 +17,7 @@ type session struct {
 	k  *Kernel
 	id harness.SessionID
 
+	first    input              // what woke it; nil: nothing that it is to answer
 	commands chan input         // clients
 	reports  chan input         // the engine; not read while the machine is full
 	returned chan ended         // engine.Run came back
@@ -70,6 +71,10 @@ func (s *session) run(ctx context.Context) {
 	s.k.woke(s.id)
 	s.m.draining = s.k.isDraining()
 	s.carryOut(ctx, s.m.step(time.Now(), recovered{alive: s.survives(ctx)}))
+	if s.first != nil {
+		s.hear(ctx, s.first)
+		s.first = nil
+	}
 	s.loop(ctx)
 	s.settle()
 	switch {
@@ -181,9 +186,14 @@ func (s *session) loop(ctx context.Context) {
 		case <-s.halt:
 			return
 		}
-		s.hearOut(ctx, in)
-		s.carryOut(ctx, s.m.step(time.Now(), in))
+		s.hear(ctx, in)
 	}
+}
+
+// hear feeds the machine one input.
+func (s *session) hear(ctx context.Context, in input) {
+	s.hearOut(ctx, in)
+	s.carryOut(ctx, s.m.step(time.Now(), in))
 }
 
 // hearOut lets the engine finish its words before somebody speaks to the turn:

@@ -36,36 +36,64 @@ func (k *Kernel) shown(id harness.SessionID, events []harness.Event) {
 // wake returns the awake session, loading it if need be.
 func (k *Kernel) wake(ctx context.Context, id harness.SessionID) (*session, error) {
 	for {
-		if s, err := k.wakeOnce(ctx, id); err != errGone {
+		s, _, err := k.open(ctx, id, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.await(ctx); err != errGone {
 			return s, err
 		}
 	}
 }
 
-func (k *Kernel) wakeOnce(ctx context.Context, id harness.SessionID) (*session, error) {
+// open returns the session, which may still be loading. One that slept has the
+// input that woke it, as its first: whoever brings it need not come again.
+func (k *Kernel) open(ctx context.Context, id harness.SessionID, first input) (s *session, has bool, err error) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.closed {
-		k.mu.Unlock()
-		return nil, harness.ErrUnavailable
+		return nil, false, harness.ErrUnavailable
 	}
-	s := k.awake[id]
-	if s == nil {
-		s = &session{
-			k: k, id: id, log: k.log.With("session", id),
-			commands: make(chan input), reports: make(chan input), returned: make(chan ended),
-			appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
-			drain: k.drain, halt: k.term, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
-			filing: filing{done: make(chan input, 1)}, mail: newMail(),
-		}
-		k.awake[id] = s
-		k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })
+	if s := k.awake[id]; s != nil {
+		return s, false, nil
 	}
-	k.mu.Unlock()
+	s = &session{
+		k: k, id: id, log: k.log.With("session", id), first: first,
+		commands: make(chan input), reports: make(chan input), returned: make(chan ended),
+		appends: make(chan appended, 1), keeps: make(chan snapshot, 1), saved: make(chan saved, 1), // at most one of each is under way
+		drain: k.drain, halt: k.term, away: make(chan chan error), done: make(chan struct{}), loaded: make(chan struct{}), rung: make(chan struct{}, 1),
+		filing: filing{done: make(chan input, 1)}, mail: newMail(),
+	}
+	k.awake[id] = s
+	k.wg.Go(func() { s.run(context.WithoutCancel(ctx)) })
+	return s, true, nil
+}
+
+// await waits until the session is loaded.
+func (s *session) await(ctx context.Context) error {
 	select {
 	case <-s.loaded:
-		return s, s.err
+		return s.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+}
+
+// take gives an awake session an input. It reports whether the session has it:
+// else it ended, and there may be another.
+func (s *session) take(ctx context.Context, in input) (has bool, err error) {
+	if err := s.await(ctx); err == errGone {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	select {
+	case s.commands <- in:
+		return true, nil
+	case <-s.done:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
 	}
 }
 

@@ -217,21 +217,19 @@ func (h *Hub) find(id harness.SessionID) *room {
 
 // woke hears from the kernel that a session is awake. It does not block.
 func (h *Hub) woke(id harness.SessionID) {
-	if h.find(id) == nil {
-		return
+	r := h.find(id)
+	switch {
+	case r == nil:
+	case r.mu.TryLock():
+		r.wake()
+	default:
+		h.spawn(func() { // it may be taken for long
+			if r := h.find(id); r != nil { // still, or again
+				r.mu.Lock()
+				r.wake()
+			}
+		})
 	}
-	h.spawn(func() { // a room's mutex may be taken for long
-		r := h.find(id) // still, or again
-		if r == nil {
-			return
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.gone { // else who comes next looks for itself
-			r.woken = true
-			r.start()
-		}
-	})
 }
 
 // beat tells clients that asked for it that the line is alive: pages cannot

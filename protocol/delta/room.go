@@ -58,6 +58,15 @@ func (r *room) start() {
 	})
 }
 
+// wake has the session followed, which is awake. mu is held, and is let go of.
+func (r *room) wake() {
+	defer r.mu.Unlock()
+	if !r.gone { // else who comes next looks for itself
+		r.woken = true
+		r.start()
+	}
+}
+
 // feed follows the session until it sleeps and nobody in the room waits for
 // anything.
 func (r *room) feed(ctx context.Context) {
