@@ -24,45 +24,76 @@ type Lacks struct {
 	Settings []string `json:"settings,omitempty"`
 }
 
-// everySession are the kinds that a session has whatever runs its turns.
-var everySession = []Type{
-	"session", "session_state", "user_message", "hook_event", "turn_start", "token", "response", "rewind", "turn_end", "error", "health_snapshot",
-}
+// kinds is a set of the inventory's, a bit for each: they are asked for whenever a
+// session wakes.
+type kinds uint64
 
-// byTheServer are the kinds that a server writes where they are due, whatever
-// runs the turns: expiry and branches, limits of a health policy, a workspace of
-// the session's own, what its work leaves behind. With session_state and error
-// it is what S3 has a bridge expose at least.
-var byTheServer = []Type{"session_checkpoint", "policy_decision", "sandbox_notice", "approval_required", "approval_applied", "artifact"}
-
-// Events are the kinds that such an engine may tell of, or that a session has
-// anyway, in the order of the inventory.
-func (a Abilities) Events() []Type {
-	able := slices.Concat(everySession, a.Tells)
-	if a.Away {
-		able = slices.DeleteFunc(able, func(t Type) bool { return t == "rewind" })
+var places = func() map[Type]int {
+	m := make(map[Type]int, len(inventory))
+	for i, row := range inventory {
+		m[row.Type] = i
 	}
-	for _, g := range []struct {
-		can   bool
-		kinds []Type
-	}{
-		{a.Tools, []Type{"tool_call", "tool_result", "tool_outcome"}},
-		{a.Thinks, []Type{"thinking"}},
-		{a.Approve, []Type{"policy_decision", "approval_required", "approval_applied"}},
-		{a.Resume, []Type{"session_checkpoint"}},
-	} {
-		if g.can {
-			able = append(able, g.kinds...)
+	return m
+}()
+
+func kindsOf(types ...Type) (set kinds) {
+	for _, t := range types {
+		if i, ok := places[t]; ok {
+			set |= 1 << i
 		}
 	}
-	var all []Type
-	for _, i := range inventory {
-		if slices.Contains(able, i.Type) {
-			all = append(all, i.Type)
+	return set
+}
+
+// list is the set in the order of the inventory.
+func (k kinds) list() (all []Type) {
+	for i, row := range inventory {
+		if k&(1<<i) != 0 {
+			all = append(all, row.Type)
 		}
 	}
 	return all
 }
+
+var (
+	everyKind = kinds(1)<<len(inventory) - 1
+
+	// everySession are the kinds that a session has whatever runs its turns.
+	everySession = kindsOf("session", "session_state", "user_message", "hook_event", "turn_start", "token", "response", "rewind", "turn_end", "error", "health_snapshot")
+
+	// byTheServer are the kinds that a server writes where they are due, whatever
+	// runs the turns: expiry and branches, limits of a health policy, a workspace of
+	// the session's own, what its work leaves behind. With session_state and error
+	// it is what S3 has a bridge expose at least.
+	byTheServer = kindsOf("session_checkpoint", "policy_decision", "sandbox_notice", "approval_required", "approval_applied", "artifact")
+
+	byTools    = kindsOf("tool_call", "tool_result", "tool_outcome")
+	byThoughts = kindsOf("thinking")
+	byApproval = kindsOf("policy_decision", "approval_required", "approval_applied")
+	byResuming = kindsOf("session_checkpoint")
+	byRewinds  = kindsOf("rewind")
+)
+
+// kinds are those of Events.
+func (a Abilities) kinds() kinds {
+	able := everySession | kindsOf(a.Tells...)
+	if a.Away {
+		able &^= byRewinds
+	}
+	for _, g := range [...]struct {
+		can bool
+		set kinds
+	}{{a.Tools, byTools}, {a.Thinks, byThoughts}, {a.Approve, byApproval}, {a.Resume, byResuming}} {
+		if g.can {
+			able |= g.set
+		}
+	}
+	return able
+}
+
+// Events are the kinds that such an engine may tell of, or that a session has
+// anyway, in the order of the inventory.
+func (a Abilities) Events() []Type { return a.kinds().list() }
 
 // S1 is the commands of S1, by their names there.
 func S1() []string {
@@ -116,13 +147,8 @@ func (a Abilities) Unheeded(c Config) []string {
 
 // Lacks is nil if a session of such an engine has everything there is.
 func (a Abilities) Lacks() *Lacks {
-	l := Lacks{Settings: slices.Clone(a.Ignores)}
-	events, commands := a.Events(), a.Commands()
-	for _, i := range inventory {
-		if !slices.Contains(events, i.Type) && !slices.Contains(byTheServer, i.Type) {
-			l.Events = append(l.Events, i.Type)
-		}
-	}
+	l := Lacks{Events: (everyKind &^ (a.kinds() | byTheServer)).list(), Settings: slices.Clone(a.Ignores)}
+	commands := a.Commands()
 	for _, c := range S1() {
 		if !slices.Contains(commands, c) {
 			l.Commands = append(l.Commands, c)

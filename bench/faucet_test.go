@@ -18,7 +18,12 @@ func newFaucet() *faucet {
 	return &faucet{jobs: make(chan func(context.Context, harness.Host) error)}
 }
 
-func (f *faucet) Abilities() harness.Abilities { return harness.Abilities{} }
+// Abilities are Claude Code's: what a session lacks is a part of its state.
+func (f *faucet) Abilities() harness.Abilities {
+	return harness.Abilities{Tools: true, Steer: true, Resume: true, Thinks: true, Approve: true, Tells: []harness.Type{
+		"turn_start_tools", "sandbox_notice", "transport_diagnostic", "subagent_event", "context_compacted", "usage", "completed",
+	}}
+}
 
 func (f *faucet) Run(ctx context.Context, t harness.Turn, h harness.Host) error {
 	if harness.PlainText(t.Parts) != "pour" {
