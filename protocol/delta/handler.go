@@ -92,7 +92,7 @@ func (h *Hub) parse(r *http.Request) (*watcher, harness.SessionID, error) {
 		set  func(n uint64)
 	}{
 		{"since", func(n uint64) { w.since = harness.Seq(n) }},
-		{"window", func(n uint64) { w.window = roundWindow(n) }},
+		{"window", func(n uint64) { w.window = int32(roundWindow(n)) }},
 	} {
 		if s := q.Get(n.name); s != "" {
 			v, err := strconv.ParseUint(s, 10, 53) // a JavaScript number

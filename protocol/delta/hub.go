@@ -153,7 +153,7 @@ func (h *Hub) spawn(f func()) {
 func (h *Hub) enter(id harness.SessionID, w *watcher) {
 	r := h.open(id, w)
 	w.room.Store(r)
-	w.slot = len(r.watchers)
+	w.slot = int32(len(r.watchers))
 	r.watchers = append(r.watchers, w)
 	w.lane, w.stale, w.blocked = nil, true, false // a socket that is full says so again
 	r.start()

@@ -81,11 +81,11 @@ func (l *lane) restart() {
 // place finds or makes the lane of a watcher. mu is held.
 func (r *room) place(w *watcher) {
 	s := r.show
-	i := slices.IndexFunc(s.lanes, func(l *lane) bool { return l.size == w.window })
+	i := slices.IndexFunc(s.lanes, func(l *lane) bool { return l.size == int(w.window) })
 	if i < 0 {
 		r.flush() // the new lane begins where the others are
 		i = len(s.lanes)
-		s.lanes = append(s.lanes, newLane(s.lanes[0].state().Clone(), w.window))
+		s.lanes = append(s.lanes, newLane(s.lanes[0].state().Clone(), int(w.window)))
 	}
 	l := s.lanes[i]
 	w.lane, w.off = l, l.ring.end()

@@ -200,7 +200,7 @@ func (r *room) reset(st *harness.State) {
 	r.seq, r.exists, r.missing = st.Seq, st.Seq > 0, false
 	size := 0
 	if len(r.watchers) > 0 {
-		size = r.watchers[0].window
+		size = int(r.watchers[0].window)
 	}
 	r.show = &show{lanes: []*lane{newLane(st, size)}, sealAt: len(st.Messages) + sealAfter}
 	for _, w := range r.watchers {

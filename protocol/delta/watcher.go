@@ -26,8 +26,8 @@ type watcher struct {
 	rest   []byte      // of the frame in flight
 	direct []byte      // answers to this client alone that wait for the frame in flight
 	since  harness.Seq // where the client says it is; used once
-	slot   int
-	window int
+	slot   int32       // in the room: there are not so many descriptors
+	window int32       // see roundWindow
 
 	stale   bool // needs a whole state before it can go on
 	blocked bool // the socket takes nothing now
