@@ -5,8 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"testing"
+	"time"
 
 	"harness"
 	"harness/gateway"
@@ -16,22 +20,32 @@ import (
 	"harness/store/memory"
 )
 
-// gated is what asking who everybody is leaves of the throughput per CPU: with
-// the gateway, divided by without. Time would say the same on a machine that
-// does nothing else.
+// gated is what asking who everybody is, keeping secrets out and writing down
+// who did what leave of the throughput: with all that, divided by without.
 type gated struct {
-	deltas   float64
-	commands float64
+	deltas   versus // per CPU
+	seconds  versus // deltas per second
+	bytes    versus // deltas per allocated byte
+	frames   versus // deltas per frame
+	commands versus // per CPU
 }
 
 // guest is who watches and commands behind the gate: somebody whose every verb
 // is looked up, because it is no admin.
 const guest = "ada"
 
+// gatedWatchers is how many watch: few, because what the gate costs a delta is
+// paid once, however many get it.
+const gatedWatchers = 10
+
 // hiding is a redactor as a kernel knows it.
 type hiding struct{ *redact.Redactor }
 
 func (h hiding) Stream() kernel.TextStream { return h.Redactor.Stream() }
+
+// logOnly is a store without snapshots: whether one is made within a round or
+// beside it is chance, and would be a fifth of the round.
+type logOnly struct{ harness.Store }
 
 // serveGated is serve with all of the gateway before it, and the token of the
 // guest.
@@ -50,7 +64,7 @@ func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &server{k: kernel.New(memory.New(), map[string]harness.Engine{"bench": e}, &kernel.Options{Engine: "bench", Window: -1, Redact: hiding{hidden}})}
+	s := &server{k: kernel.New(logOnly{memory.New()}, map[string]harness.Engine{"bench": e}, &kernel.Options{Engine: "bench", Window: -1, IdleAfter: time.Hour, Redact: hiding{hidden}})}
 	lines := func() *slog.Logger { return slog.New(hidden.Handler(slog.NewJSONHandler(io.Discard, nil))) }
 	audit := gateway.AuditTo(lines(), hidden.String)
 	gate := gateway.New(s.k, &gateway.Options{Audit: audit, Quotas: gateway.Quotas{CommandBurst: 1 << 40}})
@@ -74,36 +88,37 @@ func serveGated(tb testing.TB, e harness.Engine) (*server, string) {
 	return s, token
 }
 
-// side is one of the two servers with its crowd and its commander.
+// side is one of the servers with its crowd and its commander. A CPU profile of
+// the whole run has its name as the label "side".
 type side struct {
 	*pourer
 	client *client
 }
 
-func startSide(tb testing.TB, watchers int, behind bool) *side {
+func startSide(tb testing.TB, name string, watchers int, behind bool) (s *side) {
 	tb.Helper()
-	var p *pourer
-	token := ""
-	if behind {
-		p = &pourer{tap: newFaucet(), watchers: watchers}
-		p.server, token = serveGated(tb, p.tap)
-	} else {
-		p = &pourer{tap: newFaucet(), watchers: watchers}
-		do := delta.Options{Window: -1}
-		do.Socket.StallAfter = -1
-		p.server = mustServe(tb, memory.New(), p.tap, kernel.Options{Window: -1}, do)
-	}
-	for _, id := range []harness.SessionID{"ses_fan", "ses_cmd"} {
-		if _, err := p.k.Create(context.Background(), harness.NewSession{ID: id, User: guest}); err != nil {
-			tb.Fatal(err)
+	pprof.Do(context.Background(), pprof.Labels("side", name), func(ctx context.Context) {
+		p := &pourer{tap: newFaucet(), watchers: watchers}
+		token := ""
+		if behind {
+			p.server, token = serveGated(tb, p.tap)
+		} else {
+			do := delta.Options{Window: -1}
+			do.Socket.StallAfter = -1
+			p.server = mustServe(tb, logOnly{memory.New()}, p.tap, kernel.Options{Window: -1, IdleAfter: time.Hour}, do)
 		}
-	}
-	p.submit(tb, "ses_fan", "pour")
-	p.crowd = startChild(tb, "crowd")
-	p.crowd.ask(ask{Do: "dial", Addr: p.addr, Path: "/ws?sessionId=ses_fan", Token: token, N: watchers, Kind: "harness"})
-	p.crowd.ask(ask{Do: "states", Total: int64(watchers)})
-	s := &side{p, dialAs(tb, p.addr, "/ws?sessionId=ses_cmd", token)}
-	s.client.frame()
+		for _, id := range []harness.SessionID{"ses_fan", "ses_cmd"} {
+			if _, err := p.k.Create(ctx, harness.NewSession{ID: id, User: guest}); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		p.submit(tb, "ses_fan", "pour")
+		p.crowd = startChild(tb, "crowd")
+		p.crowd.ask(ask{Do: "dial", Addr: p.addr, Path: "/ws?sessionId=ses_fan", Token: token, N: watchers, Kind: "harness"})
+		p.crowd.ask(ask{Do: "states", Total: int64(watchers)})
+		s = &side{p, dialAs(tb, p.addr, "/ws?sessionId=ses_cmd", token)}
+		s.client.frame()
+	})
 	return s
 }
 
@@ -123,43 +138,83 @@ func (s *side) command(n int) float64 {
 	return float64(cpuTime()-began) / float64(n/batch*batch)
 }
 
+// again begins another turn, so that no text is ever long.
+func (s *side) again(tb testing.TB) {
+	s.tap.end()
+	until(tb, func() bool { // the last has ended
+		_, err := s.k.Do(context.Background(), "ses_fan", harness.Submit{Parts: harness.TextPart("pour"), Source: harness.FromResume})
+		return err == nil
+	})
+}
+
 func (s *side) close() {
 	s.client.close()
 	s.pourer.close()
 }
 
-// measureGated runs both in turn, many short rounds, and takes the median of
-// the quotients of neighbours: what else the machine does meets both.
-func measureGated(tb testing.TB, _ struct{}) gated {
-	rounds := 121
+// measureGated has three servers in one process, two of them the same, work in
+// turn, many short rounds: first, gated, second, second, gated, first. Whatever
+// else the machine does meets all of them; what counts is the median cycle. One
+// thread runs them, and nothing is collected meanwhile: how many deltas share a
+// frame would otherwise depend on the scheduler, and differ by a tenth between
+// equals. What collecting costs is told by the allocated bytes.
+func measureGated(tb testing.TB, _ struct{}) (g gated) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	cycles := 240
 	if long() {
-		rounds = 401
+		cycles = 960
 	}
-	without, with := startSide(tb, 100, false), startSide(tb, 100, true)
-	defer without.close()
-	defer with.close()
-	var deltas, commands []float64
-	for i := range rounds + 2 {
-		first, second := without, with
-		if i%2 == 1 { // who comes first is not always the same
-			first, second = with, without
+	var sides [3]*side
+	for i, name := range []string{"first", "gated", "second"} {
+		sides[i] = startSide(tb, name, gatedWatchers, name == "gated")
+		defer sides[i].close()
+	}
+	const warm = 4
+	for i := range cycles + warm {
+		var cpu, wall, bytes, frames, command [3]float64
+		for j := range 6 {
+			n := (min(j, 5-j) + i) % 3 // nobody is always at the edge
+			s := sides[n]
+			s.again(tb)
+			s.round(tb, 100)
+			before := allocated()
+			r := s.round(tb, 1000)
+			bytes[n] += allocated() - before
+			cpu[n], wall[n], frames[n] = cpu[n]+r.cpu, wall[n]+1/r.deltas, frames[n]+r.frames/r.deltas
+			command[n] += s.command(640)
 		}
-		a, b := first.round(tb, 2000).cpu, second.round(tb, 2000).cpu
-		c, d := first.command(3200), second.command(3200)
-		if i%2 == 1 {
-			a, b, c, d = b, a, d, c
+		if i%4 == 0 {
+			runtime.GC()
 		}
-		if i >= 2 { // the first warm up
-			deltas, commands = append(deltas, a/b), append(commands, c/d)
+		if i < warm {
+			continue
+		}
+		for _, of := range []struct {
+			v    *versus
+			cost [3]float64
+		}{{&g.deltas, cpu}, {&g.seconds, wall}, {&g.bytes, bytes}, {&g.frames, frames}, {&g.commands, command}} {
+			of.v.add(cycle{of.cost[0], of.cost[1], of.cost[2]})
 		}
 	}
-	return gated{median(deltas), median(commands)}
+	return g
+}
+
+// allocated is how many bytes this process has allocated so far.
+func allocated() float64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.TotalAlloc)
 }
 
 func BenchmarkGate(b *testing.B) {
 	g := gateds.get(b, struct{}{}, measureGated)
 	for b.Loop() {
 	}
-	b.ReportMetric(g.deltas, "deltas/without")
-	b.ReportMetric(g.commands, "commands/without")
+	b.ReportMetric(0, "ns/op")
+	g.deltas.report(b, "deltas")
+	g.seconds.report(b, "deltas-per-s")
+	g.bytes.report(b, "deltas-per-byte")
+	g.frames.report(b, "deltas-per-frame")
+	g.commands.report(b, "commands")
 }

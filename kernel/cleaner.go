@@ -162,7 +162,9 @@ func (c *cleaner) words(item harness.ItemID, kind int, frame uint64, shown int, 
 	if c.r == nil {
 		return nil, item, text
 	}
-	item = harness.ItemID(c.r.String(string(item)))
+	if item != "" {
+		item = harness.ItemID(c.r.String(string(item)))
+	}
 	switch other := item != "" && item != c.item; {
 	case other:
 		before = c.held()

@@ -1,5 +1,7 @@
 package redact
 
+import "slices"
+
 // automaton finds all needles of a set in one pass (Aho and Corasick, 1975),
 // and reports which patterns may begin. It is never changed once it is built.
 type automaton struct {
@@ -12,6 +14,8 @@ type automaton struct {
 	back  []int32   // per state: the one for the longest shorter beginning
 	more  []uint8   // per state: what has begun and goes on behind it; see below
 	start [256]bool // bytes that leave state 0
+
+	anchor anchors
 }
 
 // What may go on behind a state.
@@ -45,6 +49,11 @@ func build(needles []string, patterns []pattern) *automaton {
 		a.begun[s] |= 1 << i
 	}
 	a.link()
+	all := slices.Clone(needles)
+	for _, p := range patterns {
+		all = append(all, p.prefix)
+	}
+	a.anchor = anchor(all)
 	for b := range 256 {
 		a.start[b] = a.next[a.class[b]] != 0
 	}
@@ -114,18 +123,29 @@ func (a *automaton) link() {
 }
 
 // run is the state behind b. It is not ok if b has a needle, or the whole prefix
-// of a pattern.
+// of a pattern. It reads b byte by byte only around anchors, and where something
+// may have begun: before b, or so near its end that its anchor may come later.
 func run[T text](a *automaton, s int32, b T) (end int32, ok bool) {
-	for i := 0; i < len(b); i++ {
-		if s == 0 && !a.start[b[i]] {
-			continue
+	last := -1 // what has begun up to there is followed to its end
+	for i := 0; ; {
+		for i < len(b) && i-int(a.depth[s]) <= last {
+			if a.anchor.is[b[i]] != 0 {
+				last = max(last, i)
+			}
+			s = a.next[int(s)*a.width+int(a.class[b[i]])]
+			if i++; a.found[s] > 0 || a.begun[s] != 0 {
+				return s, false
+			}
 		}
-		s = a.next[int(s)*a.width+int(a.class[b[i]])]
-		if a.found[s] > 0 || a.begun[s] != 0 {
-			return s, false
+		if i == len(b) {
+			return s, true
 		}
+		p := next(&a.anchor, b, i)
+		if n := len(b); p == n && n > 1 && !a.anchor.pairs[b[n-2]].has(b[n-1]) {
+			return a.next[a.class[b[n-1]]], true // at most its last byte begins something
+		}
+		i, s, last = max(0, p-a.anchor.lead), 0, p
 	}
-	return s, true
 }
 
 // pending is how much at the end of b, which leads to s, may be the beginning of

@@ -52,7 +52,12 @@ func (s *Stream) pass(part string) bool {
 
 // Flush is what is held back, which has to be shown now. The stream goes on: if
 // that was the beginning of a secret, the rest of it is still taken out.
-func (s *Stream) Flush() string { return string(s.show(nil)) }
+func (s *Stream) Flush() string {
+	if s.shown == len(s.held) {
+		return ""
+	}
+	return string(s.show(nil))
+}
 
 // show appends what of held was not shown, without the secrets in it.
 func (s *Stream) show(out []byte) []byte {

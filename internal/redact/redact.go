@@ -61,6 +61,9 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 func (r *Redactor) clean(b []byte) (out []byte, changed bool) {
+	if _, none := run(r.auto.Load(), 0, b); none {
+		return b, false
+	}
 	f := finding{r: r, b: b, all: true}
 	f.scan()
 	if len(f.spans) == 0 {
