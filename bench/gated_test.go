@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -33,10 +34,6 @@ type gated struct {
 // guest is who watches and commands behind the gate: somebody whose every verb
 // is looked up, because it is no admin.
 const guest = "ada"
-
-// gatedWatchers is how many watch: few, because what the gate costs a delta is
-// paid once, however many get it.
-const gatedWatchers = 10
 
 // hiding is a redactor as a kernel knows it.
 type hiding struct{ *redact.Redactor }
@@ -158,16 +155,24 @@ func (s *side) close() {
 // thread runs them, and nothing is collected meanwhile: how many deltas share a
 // frame would otherwise depend on the scheduler, and differ by a tenth between
 // equals. What collecting costs is told by the allocated bytes.
-func measureGated(tb testing.TB, _ struct{}) (g gated) {
+func measureGated(tb testing.TB, watchers int) (g gated) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	cycles := 240
+	sets := 1
 	if long() {
-		cycles = 960
+		sets = 4
 	}
+	for range sets { // with servers of their own: a log without snapshots is not to be long
+		g.measure(tb, watchers, 160)
+	}
+	return g
+}
+
+// measure adds so many cycles.
+func (g *gated) measure(tb testing.TB, watchers, cycles int) {
 	var sides [3]*side
 	for i, name := range []string{"first", "gated", "second"} {
-		sides[i] = startSide(tb, name, gatedWatchers, name == "gated")
+		sides[i] = startSide(tb, name, watchers, name == "gated")
 		defer sides[i].close()
 	}
 	const warm = 4
@@ -197,7 +202,6 @@ func measureGated(tb testing.TB, _ struct{}) (g gated) {
 			of.v.add(cycle{of.cost[0], of.cost[1], of.cost[2]})
 		}
 	}
-	return g
 }
 
 // allocated is how many bytes this process has allocated so far.
@@ -207,14 +211,18 @@ func allocated() float64 {
 	return float64(m.TotalAlloc)
 }
 
+// BenchmarkGate is that for so many watchers: what the gate costs a delta is paid
+// once, so the fewer get it, the more of it is seen.
 func BenchmarkGate(b *testing.B) {
-	g := gateds.get(b, struct{}{}, measureGated)
-	for b.Loop() {
+	for _, watchers := range []int{10, 100} {
+		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {
+			g := gateds.get(b, watchers, measureGated)
+			b.ReportMetric(0, "ns/op")
+			g.deltas.report(b, "deltas")
+			g.seconds.report(b, "deltas-per-s")
+			g.bytes.report(b, "deltas-per-byte")
+			g.frames.report(b, "deltas-per-frame")
+			g.commands.report(b, "commands")
+		})
 	}
-	b.ReportMetric(0, "ns/op")
-	g.deltas.report(b, "deltas")
-	g.seconds.report(b, "deltas-per-s")
-	g.bytes.report(b, "deltas-per-byte")
-	g.frames.report(b, "deltas-per-frame")
-	g.commands.report(b, "commands")
 }

@@ -41,7 +41,7 @@ var (
 	operationCosts memo[struct{}, operations]
 	unbatcheds     memo[struct{}, unbatched]
 
-	gateds memo[struct{}, gated]
+	gateds memo[int, gated]
 
 	stdioStarts memo[struct{}, start]
 	stdioBursts memo[struct{}, bursts]

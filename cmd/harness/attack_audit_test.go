@@ -40,6 +40,9 @@ func refusals(t testing.TB, dir string) (all []string) {
 			all = append(all, line)
 		}
 	}
+	if len(all) == 0 {
+		attacked.saw(t, sawQuiet)
+	}
 	return all
 }
 
@@ -77,6 +80,11 @@ func (h *house) leaves(t testing.TB, what string, lines int, attack func()) {
 		if why := h.unlike(line); why != "" {
 			t.Errorf("%.200s: the audit %s: %s", what, why, line)
 		}
+	}
+	if lines > 0 {
+		attacked.saw(t, sawLine)
+	} else {
+		attacked.saw(t, sawQuiet)
 	}
 }
 
@@ -167,7 +175,7 @@ func TestTheAuditSaysWhoAndWhy(t *testing.T) {
 	has(`"caller":"ada"`, `"user":"ada"`, `"result":"foreign"`, `"session":"`+bobs, `"request":"GET /sessions/`+bobs, `"remote":"127.`)
 	h.denied(t, ask{as: "ada", method: "POST", path: "/chat/sessions/" + id + "/turns", body: `{"prompt":`})
 	has(`"caller":"ada"`, `"session":"`+id, `"result":"invalid"`, `"reason":"body: must be JSON`)
-	h.denied(t, ask{as: "ada", method: "GET", path: "/a%0d%0ab%1b%5b2J%e2%80%ae"})
+	h.attack(t, ask{as: "ada", method: "GET", path: "/a%0d%0ab%1b%5b2J%e2%80%ae"})
 	has(`"request":"GET /a\\u{d}\\u{a}b\\u{1b}[2J\\u{202e}"`, `"result":"no_such_path"`)
 	v, _ := h.viewAs(t, "ada", "?sessionId="+id)
 	h.denies(t, v, `"type":"rewind","messageId":"../x"`)

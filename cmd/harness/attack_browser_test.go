@@ -233,6 +233,7 @@ func (h *house) counted(t testing.TB, log string, like *regexp.Regexp) (n int) {
 // in, then visits pages of another port, another site, and of the server itself
 // under another's name (DNS rebinding).
 func TestPagesOfOtherOriginsCannotUseABrowserThatIsLoggedIn(t *testing.T) {
+	attacked.begin(t)
 	t.Parallel()
 	c := browse(t)
 	h := newHouse(t)

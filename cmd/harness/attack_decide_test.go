@@ -116,6 +116,9 @@ func TestOneOfTwoDecisionsWins(t *testing.T) {
 		if list := h.applied(t, id); len(list) != 1 || !strings.Contains(fmt.Sprint(list), "decision:"+word) {
 			t.Fatalf("%s won, and the log has %v", word, list)
 		}
+		h.unchanged(t, func() { // who comes later still changes nothing
+			h.send(t, ask{as: "ada", method: "POST", path: "/approvals/" + request, body: `{"decision":"allow"}`})
+		})
 	}
 }
 

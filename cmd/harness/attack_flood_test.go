@@ -143,28 +143,30 @@ func TestWhoSendsSlowlyIsCutOff(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	var slow sync.WaitGroup
-	h.leaves(t, "heads that never end", 100, func() {
-		for range 100 {
-			c, err := h.stranger().Dial("tcp", h.host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			slow.Go(func() {
-				defer c.Close()
-				c.SetDeadline(time.Now().Add(patience))
-				if _, d := drip(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: "); d > gateway.HeaderFor+busy {
-					t.Errorf("cut off after %s", d)
+	h.unchanged(t, func() {
+		h.leaves(t, "heads that never end", 100, func() {
+			for range 100 {
+				c, err := h.stranger().Dial("tcp", h.host)
+				if err != nil {
+					t.Fatal(err)
 				}
-			})
-		}
-		for range 20 {
-			began := time.Now()
-			h.must(t, ask{as: "ada", method: "GET", path: "/sessions"})
-			if d := time.Since(began); d > busy {
-				t.Errorf("meanwhile a request took %s", d)
+				slow.Go(func() {
+					defer c.Close()
+					c.SetDeadline(time.Now().Add(patience))
+					if _, d := drip(c, "GET /sessions HTTP/1.1\r\nHost: "+h.host+"\r\nX-Slow: "); d > gateway.HeaderFor+busy {
+						t.Errorf("cut off after %s", d)
+					}
+				})
 			}
-		}
-		slow.Wait()
+			for range 20 {
+				began := time.Now()
+				h.must(t, ask{as: "ada", method: "GET", path: "/sessions"})
+				if d := time.Since(began); d > busy {
+					t.Errorf("meanwhile a request took %s", d)
+				}
+			}
+			slow.Wait()
+		})
 	})
 }
 

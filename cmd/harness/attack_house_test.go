@@ -209,6 +209,7 @@ func (h *house) unchanged(t testing.TB, f func()) {
 	if after := h.state(t); after != before {
 		t.Errorf("something was done:\n before %s\n after  %s", before, after)
 	}
+	attacked.saw(t, sawState)
 }
 
 // lines are the lines of a log that have a text in them, when there are any.
@@ -224,6 +225,9 @@ func (h *house) lines(t testing.TB, log, text string) (found []string) {
 				found = append(found, string(line))
 			}
 		}
+	}
+	if log == "audit.log" && len(found) > 0 {
+		attacked.saw(t, sawLine)
 	}
 	return found
 }

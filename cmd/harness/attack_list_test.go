@@ -117,7 +117,8 @@ func TestEveryAttackOfTheListIsMade(t *testing.T) {
 }
 
 // TestAttacksAreHeldToWhatTheyLeave: what the list says of the audit is checked by
-// a test of this package that it names, with one of those that look there.
+// a test of this package that it names, with one of those that look there. That
+// they did when they ran is what attacked tells at the end of the run.
 func TestAttacksAreHeldToWhatTheyLeave(t *testing.T) {
 	t.Parallel()
 	calls := callsOfTests(t)

@@ -98,6 +98,7 @@ func (h *house) oddly(t testing.TB, q ask) (got reply) {
 	if n := h.audited(t) - before; n != want {
 		t.Errorf("%s %.100s: %d, and %d lines in the audit", q.method, q.path, got.status, n)
 	}
+	attacked.saw(t, []check{sawQuiet, sawLine}[want])
 	return got
 }
 

@@ -105,6 +105,7 @@ func snare(t *testing.T, dir string) (sprung func() string) {
 // server does in a repository that an agent has written, through snapshots,
 // rewinds, workspaces of tasks and sandboxes, it runs none of its programs.
 func TestARepositorysProgramsNeverRunOutsideASandbox(t *testing.T) {
+	attacked.begin(t)
 	t.Parallel()
 	g := newGarden(t, 2)
 	sprung := snare(t, g.dir)

@@ -111,6 +111,7 @@ done
 // goes where the server's own flags say, the command is asked about, and
 // denied it is not run.
 func TestAWorkspaceConfiguresNothing(t *testing.T) {
+	attacked.begin(t)
 	t.Parallel()
 	for name, engine := range map[string]string{"native": "native", "claude, a stand-in": "claude:stand-in", "claude": "claude"} {
 		t.Run(name, func(t *testing.T) {

@@ -40,6 +40,12 @@ func TestMain(m *testing.M) {
 		}
 	}
 	code := m.Run()
+	if code == 0 {
+		for _, row := range attacked.missing(selected()) {
+			os.Stderr.WriteString(row + "\n")
+			code = 1
+		}
+	}
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

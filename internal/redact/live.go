@@ -22,9 +22,12 @@ func (s *Stream) Text(part string) string {
 // pass takes a part without a secret, if it is one.
 func (s *Stream) pass(part string) bool {
 	a := s.r.auto.Load()
-	before, ok := run(a, 0, s.held)
-	if !ok {
-		return false
+	var before int32
+	if len(s.held) > 0 {
+		var ok bool
+		if before, ok = run(a, 0, s.held); !ok {
+			return false
+		}
 	}
 	end, ok := run(a, before, part)
 	if !ok {
