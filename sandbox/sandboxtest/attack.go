@@ -52,21 +52,37 @@ var (
 	key      = func(a *target) string { return filepath.Join(a.home, ".ssh/id_rsa") }
 	victim   = func(a *target) string { return strconv.Itoa(a.victim) }
 	word     = func(text string) func(*target) string { return func(*target) string { return text } }
-	tcp      = func(a *target) string { return a.tcp }
-	udp      = func(a *target) string { return a.udp }
-	byPath   = func(a *target) string { return filepath.Join(a.home, "sock") }
-	abstract = func(a *target) string { return a.abstract }
+	tcp      = func(a *target) string { return a.tcp.String() }
+	udp      = func(a *target) string { return a.udp.String() }
+	byPath   = func(a *target) string { return a.byPath.String() }
+	abstract = func(a *target) string { return a.abstract.String() }
 )
 
 func said(_ *target, r result) bool { return r.Code == 0 }
 
-// received waits for what an attacker says it has sent.
-func received(a *target, r result) bool {
-	deadline := time.Now().Add(2 * time.Second)
-	for tick := time.NewTicker(time.Millisecond); r.Code == 0 && a.received.Load() == 0 && time.Now().Before(deadline); <-tick.C {
+// received reports whether an attacker has reached a socket. Each hears in the
+// order of sending, so what has not come before a knock was not sent.
+func received(a *target, _ result) bool {
+	for _, s := range []net.Addr{a.tcp, a.udp, a.byPath, a.abstract} {
+		c, err := net.Dial(s.Network(), s.String())
+		if err == nil {
+			_, err = c.Write([]byte(knock))
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		c.Close()
+		select {
+		case <-a.knocked:
+		case <-time.After(patience):
+			a.t.Fatalf("nobody listens at %s", s)
+		}
 	}
 	return a.received.Load() > 0
 }
+
+// knock is what the test itself sends.
+const knock = "knock"
 
 func homeChanged(a *target, _ result) bool {
 	return read(newFile(a)) != "" || read(bashrc(a)) != "clean" || read(key(a)) != canary
@@ -145,11 +161,14 @@ const (
 // target is a machine with something to lose: a home with keys, a server with a
 // secret in its environment, sockets, and repositories in the workspace.
 type target struct {
-	probe, dir, home   string
-	victim             int
-	died               func() bool
-	tcp, udp, abstract string
-	received           atomic.Int64
+	t                *testing.T
+	probe, dir, home string
+	victim           int
+	died             func() bool
+
+	tcp, udp, byPath, abstract net.Addr
+	received                   atomic.Int64  // bytes that are not the test's own
+	knocked                    chan struct{} // one at a time, as knocks are
 }
 
 func (b *bench) attacks(t *testing.T) {
@@ -193,7 +212,7 @@ func (b *bench) target(t *testing.T) *target {
 		}
 		return dir
 	}
-	a := &target{probe: b.probe, dir: real(t.TempDir()), home: real(shortDir(t))}
+	a := &target{t: t, knocked: make(chan struct{}, 1), probe: b.probe, dir: real(t.TempDir()), home: real(shortDir(t))}
 	write(t, bashrc(a), "clean")
 	write(t, key(a), canary)
 	for _, name := range concealed[:2] {
@@ -263,8 +282,7 @@ func shortDir(t *testing.T) string {
 // listen opens sockets that count what they are sent.
 func (a *target) listen(t *testing.T) {
 	t.Helper()
-	a.abstract = "@" + nonce()
-	accept := func(network, address string) string {
+	accept := func(network, address string) net.Addr {
 		l, err := net.Listen(network, address)
 		if err != nil {
 			t.Fatal(err)
@@ -276,21 +294,22 @@ func (a *target) listen(t *testing.T) {
 				if err != nil {
 					return
 				}
-				_, _ = io.Copy(io.Discard, io.TeeReader(c, writer(func(p []byte) { a.received.Add(int64(len(p))) })))
+				text, _ := io.ReadAll(c)
 				c.Close()
+				a.heard(text)
 			}
 		})
 		t.Cleanup(func() { l.Close(); accepting.Wait() })
-		return l.Addr().String()
+		return l.Addr()
 	}
 	a.tcp = accept("tcp", "127.0.0.1:0")
-	accept("unix", byPath(a))
-	accept("unix", a.abstract)
+	a.byPath = accept("unix", filepath.Join(a.home, "sock"))
+	a.abstract = accept("unix", "@"+nonce())
 	u, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.udp = u.LocalAddr().String()
+	a.udp = u.LocalAddr()
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		buf := make([]byte, 64)
@@ -299,8 +318,17 @@ func (a *target) listen(t *testing.T) {
 			if err != nil {
 				return
 			}
-			a.received.Add(int64(n))
+			a.heard(buf[:n])
 		}
 	})
 	t.Cleanup(func() { u.Close(); reading.Wait() })
+}
+
+// heard counts what was sent, and tells who knocked.
+func (a *target) heard(text []byte) {
+	if string(text) == knock {
+		a.knocked <- struct{}{}
+		return
+	}
+	a.received.Add(int64(len(text)))
 }

@@ -91,7 +91,7 @@ func (b *bench) killBusyHarness(t *testing.T) {
 	}
 	rounds := 1 + b.rounds/5
 	if os.Getenv("LONG") != "" {
-		rounds = 10 * b.rounds
+		rounds = 20 * b.rounds
 	}
 	for range rounds {
 		mark := nonce()

@@ -200,7 +200,7 @@ func killCommand(probe, mark string) {
 func (b *bench) randomKills(t *testing.T) {
 	rounds := b.rounds
 	if os.Getenv("LONG") != "" {
-		rounds *= 50
+		rounds *= 100
 	}
 	t.TempDir()                              // what the test itself makes is not there
 	temp, err := os.MkdirTemp("/tmp", "hk-") // short, or it is not used

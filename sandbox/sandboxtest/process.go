@@ -202,7 +202,7 @@ func (b *bench) surroundings(t *testing.T) {
 		}
 	})
 	t.Run("WhatTheSpecOpensIsOpen", func(t *testing.T) {
-		a := &target{probe: b.probe, home: shortDir(t)}
+		a := &target{t: t, knocked: make(chan struct{}, 1), probe: b.probe, home: shortDir(t)}
 		a.listen(t)
 		w, _ := b.open(t, func(s *harness.WorkspaceSpec) { s.Sockets = []string{byPath(a)} })
 		if got := run(t, w, b.probe, "attack", "dial", "unix", byPath(a)); !received(a, got) {
@@ -210,7 +210,7 @@ func (b *bench) surroundings(t *testing.T) {
 		}
 		a.received.Store(0)
 		w, _ = b.open(t, func(s *harness.WorkspaceSpec) { s.Network = true })
-		if got := run(t, w, b.probe, "attack", "dial", "tcp", a.tcp); !received(a, got) {
+		if got := run(t, w, b.probe, "attack", "dial", "tcp", tcp(a)); !received(a, got) {
 			t.Errorf("the network: %+v", got)
 		}
 		if slices.Contains(w.Isolation().Enforces, harness.GuardNetwork) {
