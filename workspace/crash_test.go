@@ -68,7 +68,7 @@ func kills() int {
 	if os.Getenv("LONG") != "" {
 		return 200
 	}
-	return 3
+	return 2
 }
 
 // TestKilledInTheMiddleOfARewind: whenever it is, the next use of the tree

@@ -77,7 +77,7 @@ func mess(t testing.TB, r *rand.Rand, dir string, changes int) {
 // is then what it was, and undoing gives what was before.
 func TestRewindRestoresExactlyTheTreeAtTheMark(t *testing.T) {
 	t.Parallel()
-	seeds := 15
+	seeds := 6
 	if os.Getenv("LONG") != "" {
 		seeds = 2000
 	}

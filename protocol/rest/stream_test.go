@@ -51,7 +51,7 @@ func TestStreamIsTheLogsOwnBytes(t *testing.T) {
 // event once.
 func TestReplayHandsOverToLiveUnderRandomCommits(t *testing.T) {
 	eachStore(t, func(t *testing.T, st harness.Store) {
-		h := build(t, st, chatter(120, "300us"), kernel.Options{Window: -1, TailEvents: 32}, feedOptions{})
+		h := build(t, st, chatter(60, "300us"), kernel.Options{Window: -1, TailEvents: 16}, feedOptions{})
 		id := h.create("")
 		h.submit(id, "before")
 		first := h.listen(string(id))
@@ -66,11 +66,11 @@ func TestReplayHandsOverToLiveUnderRandomCommits(t *testing.T) {
 			}
 		})
 		rnd := rand.New(rand.NewPCG(1, 2))
-		told := make([][]heard, 24)
+		told := make([][]heard, 12)
 		queries := make([]string, len(told))
 		for i := range told {
 			queries[i] = []string{"", "?tier=default", "?types=token,turn_end"}[i%3]
-			after := rnd.IntN(200)
+			after := rnd.IntN(100)
 			sep := "?"
 			if queries[i] != "" {
 				sep = "&"
@@ -91,7 +91,7 @@ func TestReplayHandsOverToLiveUnderRandomCommits(t *testing.T) {
 				}
 			})
 			queries[i] += fmt.Sprint(sep, "after=", after)
-			for range rnd.IntN(40) { // begin anywhere
+			for range rnd.IntN(20) { // begin anywhere
 				first.must()
 			}
 		}
