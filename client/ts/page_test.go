@@ -26,6 +26,9 @@ func (f fed) String() string {
 // 200. CPU time of the page's main thread, in one run; the gate has room for a
 // busy machine, BenchmarkPage has the figures.
 func TestAnUpdateCostsTheSameInAnySession(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("LONG=1 measures it, as make gates does")
+	}
 	t.Parallel()
 	short, long := fed{200, 50}, fed{10_000, 50}
 	got := costOf(t, 2, 8, short, long)

@@ -7,11 +7,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"harness/engine/agenttest"
 	"harness/model/modeltest"
@@ -134,15 +132,7 @@ func TestTheProcessesOfASessionAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.post(t, "/chat/sessions/"+chat.ID+"/turns", []byte("{\"prompt\":\"run `mkfifo f; echo here > here; read x < f`\"}"))
-	for deadline := time.Now().Add(patience); ; {
-		if _, err := os.Stat(filepath.Join(dir, "here")); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the command did not run")
-		}
-		runtime.Gosched()
-	}
+	until(t, "the command to run", func() bool { _, err := os.Stat(filepath.Join(dir, "here")); return err == nil })
 	list := func() (all []struct {
 		Role string
 		PID  int `json:"pid"`
@@ -165,9 +155,5 @@ func TestTheProcessesOfASessionAreShown(t *testing.T) {
 		t.Error(err)
 	}
 	p.post(t, "/sessions/"+chat.ID+"/cancel", nil)
-	for deadline := time.Now().Add(patience); len(list()) > 0; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%+v", list())
-		}
-	}
+	until(t, "no process of the session", func() bool { return len(list()) == 0 })
 }

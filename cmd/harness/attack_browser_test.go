@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 )
@@ -152,13 +151,11 @@ func (c *chromium) at(url, expression string) string {
 // reaches waits until the page has gone to a path by itself.
 func (c *chromium) reaches(path string) {
 	c.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	until(c.t, "the page to go to "+path, func() bool {
 		r, _ := c.attempt("Runtime.evaluate", map[string]any{"expression": `document.readyState + " " + location.pathname`, "returnByValue": true})
-		if result, _ := r["result"].(map[string]any); result["value"] == "complete "+path {
-			return
-		}
-	}
-	c.t.Fatalf("the page does not go to %s", path)
+		result, _ := r["result"].(map[string]any)
+		return result["value"] == "complete "+path
+	})
 }
 
 func (c *chromium) eval(expression string) string {

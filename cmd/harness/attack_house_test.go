@@ -168,7 +168,9 @@ func (h *house) session(t testing.TB, as, prompt string) string {
 // question is the approval that a session waits for, when it does.
 func (h *house) question(t testing.TB, id string) (request, call string) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
 		list := h.must(t, ask{as: "owner", method: "GET", path: "/approvals?session_id=" + id})["approvals"].([]any)
 		if len(list) > 0 {
 			a := list[0].(map[string]any)
@@ -215,7 +217,9 @@ func (h *house) unchanged(t testing.TB, f func()) {
 // lines are the lines of a log that have a text in them, when there are any.
 func (h *house) lines(t testing.TB, log, text string) (found []string) {
 	t.Helper()
-	for end := time.Now().Add(patience); len(found) == 0 && time.Now().Before(end); { // a line is written behind the answer
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); len(found) == 0 && time.Now().Before(end); <-tick.C { // a line is written behind the answer
 		b, err := os.ReadFile(filepath.Join(h.dir, log))
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestALogLineCannotBeForged is attack 49: what a client can get into a line is
@@ -197,8 +196,7 @@ func TestAuthOffIsSaidLoudlyAndOnlyForThisMachine(t *testing.T) {
 	if got := h.send(t, ask{method: "GET", path: "/readyz"}); !strings.Contains(got.body, `"auth":"off"`) {
 		t.Errorf("/readyz: %s", got.body)
 	}
-	for end := time.Now().Add(patience); !strings.Contains(h.output(), "engine") && time.Now().Before(end); {
-	}
+	until(t, "what it prints at its start", func() bool { return strings.Contains(h.output(), "engine") })
 	if !strings.Contains(h.output(), "WARNING") || strings.Contains(h.output(), "#code=") {
 		t.Errorf("at start: %s", h.output())
 	}

@@ -413,13 +413,20 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 	}
 	for role, as := range map[harness.CallerRole]string{harness.Viewer: "ada-viewer", harness.Operator: "ada-operator", harness.Approver: "ada", harness.Admin: "root"} {
 		t.Run(string(role), func(t *testing.T) {
+			question := func() (id, request, call string) {
+				id = h.session(t, "ada", "ask")
+				request, call = h.question(t, id)
+				return id, request, call
+			}
+			one, asked, called := question() // for all that is refused
+			watched, _ := h.viewAs(t, as, "?sessionId="+one)
 			for command, a := range commandsOf {
-				id := h.session(t, "ada", "ask")
-				_, call := h.question(t, id)
-				v, _ := h.viewAs(t, as, "?sessionId="+id)
-				do := v.do
-				if !gateway.Allows(role, a) {
-					do = func(format string, args ...any) frame { return h.denies(t, v, format, args...) }
+				id, call, v := one, called, watched
+				do := func(format string, args ...any) frame { return h.denies(t, v, format, args...) }
+				if gateway.Allows(role, a) {
+					id, _, call = question()
+					v, _ = h.viewAs(t, as, "?sessionId="+id)
+					do = v.do
 				}
 				f := do("%s", strings.NewReplacer("{id}", id, "{call}", call).Replace(command))
 				if (f.Code == "forbidden") == gateway.Allows(role, a) {
@@ -428,11 +435,12 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 			}
 			s := h.speakAs(t, as)
 			for method, a := range methodsOf {
-				id, request, standing := h.session(t, "ada", "ask"), "", ""
-				if method == "rule.revoke" {
+				id, request, standing := one, asked, ""
+				switch {
+				case method == "rule.revoke":
 					standing = rule()
-				} else {
-					request, _ = h.question(t, id)
+				case gateway.Allows(role, a):
+					id, request, _ = question()
 				}
 				params := "{}"
 				if c, ok := ofThread[method]; ok {
@@ -447,6 +455,7 @@ func TestRolesHoldOnEveryProtocol(t *testing.T) {
 				}
 				if standing != "" { // else nobody is asked any more
 					h.send(t, ask{as: "owner", method: "DELETE", path: "/rules/" + standing})
+					one, asked, _ = question() // the rule has answered the other
 				}
 			}
 		})

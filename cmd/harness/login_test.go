@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 )
@@ -17,13 +16,9 @@ var loginURL = regexp.MustCompile(`(http://\S+/login)#code=(\S+)`)
 // printedLogin is the URL that the server prints at its start.
 func (p *process) printedLogin() (page, code string) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if m := loginURL.FindStringSubmatch(p.output()); m != nil {
-			return m[1], m[2]
-		}
-	}
-	p.t.Fatalf("no login was printed:\n%s", p.output())
-	return "", ""
+	var m []string
+	until(p.t, "a login to be printed", func() bool { m = loginURL.FindStringSubmatch(p.output()); return m != nil })
+	return m[1], m[2]
 }
 
 // exchange is what the login page does with its code.

@@ -174,18 +174,16 @@ func (f *following) some(t *testing.T, n int) {
 }
 
 // atRest waits for the end of a session's turn, and returns its log.
-func (s *nativeServer) atRest(t *testing.T, id string) []event {
+func (s *nativeServer) atRest(t *testing.T, id string) (all []event) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	until(t, "the session to come to rest", func() bool {
 		status, body := s.get("/sessions/"+id, nil)
 		var now struct{ Status string }
 		if err := json.Unmarshal([]byte(body), &now); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s: %v", status, body, err)
 		}
-		if all := s.log(t, id); now.Status != "running" && now.Status != "queued" && now.Status != "recovering" && len(of(all, "turn_end")) > 0 {
-			return all
-		}
-	}
-	t.Fatalf("the session does not come to rest: %v", s.log(t, id))
-	return nil
+		all = s.log(t, id)
+		return now.Status != "running" && now.Status != "queued" && now.Status != "recovering" && len(of(all, "turn_end")) > 0
+	})
+	return all
 }

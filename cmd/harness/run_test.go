@@ -241,13 +241,10 @@ func TestASecondInterruptQuitsAtOnce(t *testing.T) {
 // disappears waits for the end of a process that is not ours to wait for.
 func disappears(t testing.TB, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	until(t, fmt.Sprintf("process %d to end", pid), func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-	}
-	t.Errorf("process %d goes on", pid)
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 func TestAChildThatDiesIsAClearError(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -188,9 +187,14 @@ func TestHealthStreamOutlivesASleepAndEndsWithTheWork(t *testing.T) {
 	}
 	s.say(id, "one")
 	beats(t, r, "the first turn", used(100))
-	deadline := time.Now().Add(patience)
-	for s.k.Awake() > 0 && time.Now().Before(deadline) {
-		runtime.Gosched()
+	late, tick := time.After(patience), time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for s.k.Awake() > 0 {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("the session does not sleep")
+		}
 	}
 	s.say(id, "two")
 	seen := beats(t, r, "the second turn", used(200))

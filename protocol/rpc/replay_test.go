@@ -146,7 +146,9 @@ func TestThreadGetIsWhatWasSent(t *testing.T) {
 func (c *client) attend(r *rand.Rand, id string, steer bool) {
 	c.t.Helper()
 	deadline := time.Now().Add(patience)
-	for done := len(c.seen); time.Now().Before(deadline); {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for done := len(c.seen); time.Now().Before(deadline); <-tick.C {
 		var h struct{ Status string }
 		c.must(&h, "thread.health", fmt.Sprintf(`{"threadId":%q}`, id))
 		if h.Status == "idle" || h.Status == "failed" {

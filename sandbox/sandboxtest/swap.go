@@ -19,7 +19,7 @@ import (
 // as it can, while the same names are used from outside: between the look and
 // the deed there must be no time in which a link counts.
 func (b *bench) swapped(t *testing.T) {
-	lasts := 300 * time.Millisecond
+	lasts := 100 * time.Millisecond
 	if os.Getenv("LONG") != "" {
 		lasts = time.Minute
 	}
