@@ -138,9 +138,9 @@ func aMegabyteEventSurvives(t testing.TB, s Suite) {
 // may not grow by more than a third of the log.
 func longLogsAreReadInBoundedMemory(t testing.TB, s Suite) {
 	st := s.Open(t)
-	total, size := 16_000, 1500
+	total, size := 8_000, 3000
 	if long() {
-		total = 100_000
+		total = 50_000
 	}
 	text := strings.Repeat("x", size)
 	const batch = 500
