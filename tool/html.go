@@ -1,10 +1,11 @@
 package tool
 
 import (
+	"html"
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/html"
+	tokens "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -13,20 +14,22 @@ import (
 // is long, however it is nested.
 func readable(page string, base *url.URL) string {
 	p := reading{base: base}
-	z := html.NewTokenizer(strings.NewReader(page))
+	z := tokens.NewTokenizer(strings.NewReader(page))
 	z.SetMaxBuf(maxBody + 1)
 	for {
 		kind := z.Next()
-		if kind == html.ErrorToken {
+		raw := string(z.Raw())
+		switch kind {
+		case tokens.ErrorToken:
 			return strings.TrimSpace(p.out.String()) + "\n"
-		}
-		switch t := z.Token(); kind {
-		case html.TextToken:
-			p.text(t.Data)
-		case html.StartTagToken, html.SelfClosingTagToken:
-			p.start(t, kind == html.SelfClosingTagToken)
-		case html.EndTagToken:
-			p.end(t.DataAtom)
+		case tokens.TextToken:
+			p.text(html.UnescapeString(raw))
+		case tokens.StartTagToken, tokens.SelfClosingTagToken:
+			name, _ := z.TagName()
+			p.start(atom.Lookup(name), raw, kind == tokens.SelfClosingTagToken)
+		case tokens.EndTagToken:
+			name, _ := z.TagName()
+			p.end(atom.Lookup(name))
 		}
 	}
 }
@@ -51,20 +54,20 @@ func unread(a atom.Atom) bool {
 	return false
 }
 
-func (p *reading) start(t html.Token, closed bool) {
+func (p *reading) start(a atom.Atom, tag string, closed bool) {
 	if p.hidden != 0 {
-		if t.DataAtom == p.hidden && !closed {
+		if a == p.hidden && !closed {
 			p.deep++
 		}
 		return
 	}
-	if unread(t.DataAtom) {
+	if unread(a) {
 		if !closed {
-			p.hidden, p.deep = t.DataAtom, 1
+			p.hidden, p.deep = a, 1
 		}
 		return
 	}
-	switch t.DataAtom {
+	switch a {
 	case atom.Br:
 		p.line(1)
 	case atom.Hr:
@@ -73,7 +76,7 @@ func (p *reading) start(t html.Token, closed bool) {
 		p.line(2)
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.line(2)
-		p.write(strings.Repeat("#", int(t.Data[1]-'0')) + " ")
+		p.write(strings.Repeat("#", int(a.String()[1]-'0')) + " ")
 	case atom.Li:
 		p.line(1)
 		p.write("- ")
@@ -87,17 +90,17 @@ func (p *reading) start(t html.Token, closed bool) {
 		p.write("```\n")
 		p.pre++
 	case atom.A:
-		p.link = p.target(t)
+		p.link = p.target(tag)
 		if p.link != "" {
 			p.flush()
 			p.write("[")
 		}
 	case atom.Img:
-		if alt := attribute(t, "alt"); alt != "" {
+		if alt := attribute(tag, "alt"); alt != "" {
 			p.text(" [picture: " + alt + "] ")
 		}
 	default:
-		p.line(block(t.DataAtom))
+		p.line(block(a))
 	}
 }
 
@@ -191,8 +194,8 @@ func (p *reading) write(s string) {
 }
 
 // target is where a link goes, "" if it is nothing to follow.
-func (p *reading) target(t html.Token) string {
-	href := strings.TrimSpace(attribute(t, "href"))
+func (p *reading) target(tag string) string {
+	href := strings.TrimSpace(attribute(tag, "href"))
 	if href == "" || strings.HasPrefix(href, "#") || len(href) > 2000 {
 		return ""
 	}
@@ -201,13 +204,4 @@ func (p *reading) target(t html.Token) string {
 		return ""
 	}
 	return u.String()
-}
-
-func attribute(t html.Token, name string) string {
-	for _, a := range t.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
 }

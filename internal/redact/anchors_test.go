@@ -97,15 +97,15 @@ func FuzzRun(f *testing.F) {
 				}
 			}
 		}
-		if r.auto.Load() == nil {
+		if r.automaton() == nil {
 			t.Skip("no values")
 		}
 		rnd := rand.New(rand.NewPCG(seed, 7))
-		sameAsWalk(t, r.auto.Load(), cut(rnd, text)...)
+		sameAsWalk(t, r.automaton(), cut(rnd, text)...)
 		for _, n := range r.needles { // what almost is one
 			at := rnd.IntN(len(n))
-			sameAsWalk(t, r.auto.Load(), cut(rnd, text+n[:at]+text)...)
-			if _, ok := run(r.auto.Load(), 0, text+n+text); ok {
+			sameAsWalk(t, r.automaton(), cut(rnd, text+n[:at]+text)...)
+			if _, ok := run(r.automaton(), 0, text+n+text); ok {
 				t.Fatalf("%q is not found in %q", n, text+n+text)
 			}
 		}
@@ -117,7 +117,7 @@ func BenchmarkRun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := r.auto.Load()
+	a := r.automaton()
 	prose := "The engine reads the file, edits the second line and runs the tests again; all of them pass.\n"
 	code := "\tif err := s.begin(ctx, sessions[i]); err != nil { return fmt.Errorf(\"begin %s: %w\", base_64, err) }\n"
 	for name, text := range map[string]string{"prose": prose, "code": code} {

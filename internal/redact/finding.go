@@ -25,7 +25,7 @@ type finding struct {
 
 // scan finds the secrets of b. What is set before goes on from there.
 func (f *finding) scan() {
-	a, b := f.r.auto.Load(), f.b
+	a, b := f.r.automaton(), f.b
 	var s int32
 	f.hold = len(b)
 	for i := 0; i < len(b); {

@@ -21,7 +21,7 @@ func (s *Stream) Text(part string) string {
 
 // pass takes a part without a secret, if it is one.
 func (s *Stream) pass(part string) bool {
-	a := s.r.auto.Load()
+	a := s.r.automaton()
 	var before int32
 	if len(s.held) > 0 {
 		var ok bool

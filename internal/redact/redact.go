@@ -20,9 +20,9 @@ const Mark = "[redacted]"
 // Redactor takes secrets out of texts. It may be used concurrently.
 type Redactor struct {
 	patterns []pattern
-	auto     atomic.Pointer[automaton]
+	auto     atomic.Pointer[automaton] // nil until somebody looks for what is known now
 
-	mu      sync.Mutex // guards needles
+	mu      sync.Mutex // guards needles, and auto's being made of them
 	needles []string
 }
 
@@ -50,8 +50,21 @@ func (r *Redactor) Add(values ...string) error {
 	needles = append(needles, r.needles...)
 	slices.Sort(needles)
 	r.needles = slices.Compact(needles)
-	r.auto.Store(build(r.needles, r.patterns))
+	r.auto.Store(nil)
 	return nil
+}
+
+// automaton finds everything that is known.
+func (r *Redactor) automaton() *automaton {
+	if a := r.auto.Load(); a != nil {
+		return a
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.auto.Load() == nil {
+		r.auto.Store(build(r.needles, r.patterns))
+	}
+	return r.auto.Load()
 }
 
 // Bytes is b without secrets; b itself if it has none.
@@ -61,7 +74,7 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 func (r *Redactor) clean(b []byte) (out []byte, changed bool) {
-	if _, none := run(r.auto.Load(), 0, b); none {
+	if _, none := run(r.automaton(), 0, b); none {
 		return b, false
 	}
 	f := finding{r: r, b: b, all: true}
@@ -74,7 +87,7 @@ func (r *Redactor) clean(b []byte) (out []byte, changed bool) {
 
 // String is s without secrets; s itself, at no cost, if it has none.
 func (r *Redactor) String(s string) string {
-	if _, none := run(r.auto.Load(), 0, s); none {
+	if _, none := run(r.automaton(), 0, s); none {
 		return s
 	}
 	if out, changed := r.clean([]byte(s)); changed {
@@ -86,7 +99,7 @@ func (r *Redactor) String(s string) string {
 // Known is s without the values that are known; what only looks like a secret
 // stays.
 func (r *Redactor) Known(s string) string {
-	if _, none := run(r.auto.Load(), 0, s); none {
+	if _, none := run(r.automaton(), 0, s); none {
 		return s
 	}
 	f := finding{r: r, b: []byte(s), all: true, bare: true}
