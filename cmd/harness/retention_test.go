@@ -22,10 +22,13 @@ func TestOldSessionsGoOnEveryStore(t *testing.T) {
 			t.Parallel()
 			nodes := open(t)
 			a, b := nodes[0], nodes[len(nodes)-1]
-			long := a.make(t, "")
-			f := b.follow(long)
-			a.post(t, "/chat/sessions/"+long+"/turns", []byte(`{"prompt":"long"}`))
-			f.until("the turn", kind("token"))
+			var long string
+			eventually(t, "a session has work before it is old", func() bool {
+				long = a.make(t, "")
+				code, _, _ := a.status("POST", "/chat/sessions/"+long+"/turns", `{"prompt":"long"}`, a.bearer(http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}))
+				return code < 300
+			})
+			b.follow(long).until("the turn", kind("token"))
 			var old []string
 			for range 5 {
 				old = append(old, a.make(t, ""))
