@@ -23,7 +23,7 @@ func seeds(short, long int) int {
 func TestNothingAcknowledgedIsLostInRandomWorlds(t *testing.T) {
 	t.Parallel()
 	crashes, marks, rewinds := 0, 0, 0
-	for seed := range seeds(120, 50_000) {
+	for seed := range seeds(250, 50_000) {
 		w := newWorld(t, uint64(seed))
 		for range 250 {
 			w.act()
@@ -53,7 +53,7 @@ func TestNothingAcknowledgedIsLostInRandomWorlds(t *testing.T) {
 func TestCrashAtEveryAppendBoundary(t *testing.T) {
 	t.Parallel()
 	crashes := 0
-	for seed := range seeds(150, 50_000) {
+	for seed := range seeds(500, 50_000) {
 		acts := 70
 		if seed%5 != 0 && os.Getenv("LONG") == "" {
 			acts = 25
