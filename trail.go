@@ -121,6 +121,30 @@ func (t *Trail) clone() *Trail {
 	return &Trail{slices.Clone(t.Points), slices.Clone(t.Checkpoints), slices.Clone(t.Subagents), slices.Clone(t.Artifacts)}
 }
 
+// appendUnread appends stored lines as they are, each behind a line feed, but for
+// the oldest points that fresh ones push out: most of a trail, and every wake
+// reads it.
+func (s *State) appendUnread(b []byte) []byte {
+	points := bytes.Count(s.unread, []byte(pointLine))
+	for _, t := range s.fresh {
+		if t.Point != nil {
+			points++
+		}
+	}
+	for line := range bytes.Lines(s.unread) {
+		if points > MaxPoints && bytes.HasPrefix(line, []byte(pointLine)) {
+			points--
+			continue
+		}
+		b = append(append(b, '\n'), bytes.TrimSuffix(line, []byte("\n"))...)
+	}
+	return b
+}
+
+// pointLine begins the line of a point, and cannot stand within any: quotes in
+// texts are escaped.
+const pointLine = `{"point":{`
+
 // appendTrail appends the trail as lines, each behind a line feed.
 func (s *State) appendTrail(b []byte) []byte {
 	if s.trail == nil && bytes.Count(s.unread, []byte("\n"))+len(s.fresh) > maxStored {
@@ -128,9 +152,7 @@ func (s *State) appendTrail(b []byte) []byte {
 	}
 	line := func(t trace) { b = appendJSON(append(b, '\n'), t) }
 	if s.trail == nil {
-		if len(s.unread) > 0 {
-			b = append(append(b, '\n'), s.unread...)
-		}
+		b = s.appendUnread(b)
 		for _, t := range s.fresh {
 			line(t)
 		}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"fmt"
 
 	"harness"
 	"harness/internal/thin"
@@ -18,7 +19,7 @@ func (w *writer) thin(session int64) error {
 	err := w.query(func(r []driver.Value) bool {
 		have = append(have, harness.Seq(whole(r[0])))
 		return true
-	}, "SELECT seq FROM snapshots WHERE session = ? ORDER BY seq DESC LIMIT ?", session, int64(thinLimit))
+	}, fmt.Sprintf("SELECT seq FROM snapshots WHERE session = ? ORDER BY seq DESC LIMIT %d", thinLimit), session) // a bound limit would be compiled anew each time
 	if err != nil {
 		return err
 	}
