@@ -362,6 +362,7 @@ func (s *State) applyOutcome(p *ToolOutcome) {
 	switch p.Status {
 	case OutcomeOK, OutcomeArtifact:
 		c.Status = CallComplete
+		s.Changed.note(c.Input)
 	case OutcomeDenied:
 		c.Status = CallDenied
 	default:

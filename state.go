@@ -83,6 +83,7 @@ type State struct {
 	Keys      []Key      `json:"keys,omitempty"` // the latest MaxKeys
 	EngineRef string     `json:"engine_ref,omitempty"`
 	Rewound   *Rewound   `json:"rewind,omitempty"` // the last one, with short lists; never changed
+	Changed   changed    `json:"changed,omitzero"`
 
 	Sealed   int        `json:"sealed,omitempty"` // messages before Messages[0]; the store has them
 	Messages []*Message `json:"messages,omitempty"`
@@ -236,6 +237,7 @@ func (s *State) Clone() *State {
 	}
 	c.Queue, c.Pending, c.Decided = slices.Clone(s.Queue), slices.Clone(s.Pending), slices.Clone(s.Decided)
 	c.Grants, c.Keys = slices.Clone(s.Grants), slices.Clone(s.Keys)
+	c.Changed.Seen = slices.Clone(s.Changed.Seen)
 	c.trail, c.fresh = s.trail.clone(), slices.Clone(s.fresh)
 	c.Messages = make([]*Message, len(s.Messages))
 	for i, m := range s.Messages {

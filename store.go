@@ -90,6 +90,10 @@ type Summary struct {
 	Grade string `json:"health_grade,omitempty"` // empty if nobody has looked
 	Stuck bool   `json:"stuck,omitempty"`        // it does not go on by itself, or gets nowhere; other trouble may be worse for the score
 
+	CostUSD float64 `json:"cost_usd,omitempty"` // with the sessions below, as far as prices are known
+	Spent   []Day   `json:"spent,omitempty"`    // without them, by day; the latest
+	Changes Changes `json:"changes,omitzero"`
+
 	SpawnedBy  SessionID `json:"spawned_by,omitempty"`
 	Attempts   int       `json:"attempt_count,omitempty"`
 	MaxRetries int       `json:"max_retries,omitempty"`
@@ -102,11 +106,17 @@ type Summary struct {
 	Place int `json:"-"` // in the queue, from 1 on, as a server knows it; no store does
 }
 
+// Day is what was spent on a day.
+type Day struct {
+	Date    string  `json:"date"` // 2006-01-02, in UTC
+	CostUSD float64 `json:"cost_usd"`
+}
+
 // Summary is the row that lists show of s, but for its health.
 func (s *State) Summary() Summary {
 	sum := Summary{
 		Session: s.Session, Kind: s.Kind, User: s.User, Title: s.Title, Status: s.Status, Reason: s.Reason, Engine: s.Engine,
-		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated, Bytes: s.Bytes,
+		Directory: s.Directory, Seq: s.Seq, Messages: s.Count(), Pending: len(s.Pending), Created: s.Created, Updated: s.Updated, Bytes: s.Bytes, Changes: s.Changed.Changes,
 	}
 	sum.SpawnedBy, sum.Attempts, sum.MaxRetries = s.SpawnedBy, s.Course.Attempts, s.Retries
 	sum.Queued, sum.Retry, sum.Started = s.Course.Queued, s.Course.Retry, s.Course.Started

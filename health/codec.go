@@ -44,6 +44,7 @@ func Decode(b []byte) (*Fold, error) {
 func (f *Fold) Clone() *Fold {
 	c := *f
 	c.Pending, c.Open, c.Audit = slices.Clone(f.Pending), slices.Clone(f.Open), slices.Clone(f.Audit)
+	c.Days = slices.Clone(f.Days)
 	c.Loop.Last, c.Loop.Done = slices.Clone(f.Loop.Last), slices.Clone(f.Loop.Done)
 	c.Plan.Seen, c.Plan.Steps = slices.Clone(f.Plan.Seen), slices.Clone(f.Plan.Steps)
 	c.Tree.Each, c.Memory.Sources = slices.Clone(f.Tree.Each), slices.Clone(f.Memory.Sources)

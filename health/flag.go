@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"harness"
@@ -242,6 +243,8 @@ func (f *Fold) Rate(row *harness.Summary) {
 	row.Score = f.Score()
 	row.Grade = string(GradeOf(row.Score))
 	row.Stuck = f.Flags[stuck].Level > none
+	row.CostUSD = round(f.Tally().CostUSD, 4)
+	row.Spent = slices.Clone(f.Days)
 }
 
 // Grade is a score in a word.

@@ -49,7 +49,8 @@ type memory struct {
 	Tokens   spent   `json:"tokens,omitzero"`
 	Cost     paid    `json:"cost,omitzero"`
 	Unpriced bool    `json:"unpriced,omitempty"` // it cost more, nobody knows how much
-	Context  float64 `json:"context,omitempty"`  // in percent
+	Days     days    `json:"days,omitempty"`
+	Context  float64 `json:"context,omitempty"` // in percent
 	HasPct   bool    `json:"has_pct,omitempty"`
 	Tree     tree    `json:"tree,omitzero"`
 

@@ -195,3 +195,25 @@ func TestTokensAddUp(t *testing.T) {
 		t.Errorf("%v tokens", got)
 	}
 }
+
+// What a session cost is told by the day it was spent on, the latest few; a
+// branch has spent nothing yet.
+func TestSpendingIsToldByDay(t *testing.T) {
+	t.Parallel()
+	l := newTeller(t, nil)
+	for i := range 9 {
+		l.begin()
+		l.after(24*time.Hour, &harness.Usage{InputTokens: 1, CostUSD: new(0.5)})
+		l.tell(&harness.Usage{InputTokens: 2, CostUSD: new(0.75 + float64(i))}, &harness.Usage{InputTokens: 3})
+		l.end(harness.TurnCompleted)
+	}
+	var row harness.Summary
+	l.fold.Rate(&row)
+	if len(row.Spent) != 7 || row.Spent[6] != (harness.Day{Date: "2023-11-23", CostUSD: 8.75}) || row.Spent[0].CostUSD != 2.75 || row.CostUSD != 9*0.75+36 {
+		t.Errorf("spent %v of %v", row.Spent, row.CostUSD)
+	}
+	l.tell(&harness.SessionState{SessionID: "ses_b", Status: harness.Idle, ParentSessionID: "ses_h", BranchSourceEventID: "ses_h.5"})
+	if l.fold.Rate(&row); row.Spent != nil || row.CostUSD != 0 {
+		t.Errorf("the branch has spent %v of %v", row.Spent, row.CostUSD)
+	}
+}

@@ -3,6 +3,7 @@ package health
 import (
 	"math"
 	"slices"
+	"time"
 
 	"harness"
 )
@@ -42,11 +43,33 @@ func (p *paid) tell(n float64) {
 	p.Turn = max(0, n)
 }
 
+// maxDays is how many days with spending are remembered.
+const maxDays = 7
+
+// days is what the latest days cost, without the sessions below: those have rows
+// of their own.
+type days []harness.Day
+
+func (d *days) spend(now time.Time, usd float64) {
+	if usd <= 0 {
+		return
+	}
+	date := now.UTC().Format(time.DateOnly)
+	if n := len(*d); n > 0 && (*d)[n-1].Date >= date { // a clock may be set back
+		(*d)[n-1].CostUSD = round((*d)[n-1].CostUSD+usd, 6)
+		return
+	}
+	*d = append(*d, harness.Day{Date: date, CostUSD: round(usd, 6)})
+	*d = slices.Delete(*d, 0, max(0, len(*d)-maxDays))
+}
+
 func (f *Fold) seeUsage(p *harness.Usage) flags {
 	f.Measured, f.Blind = true, false
 	f.Tokens.tell(p.InputTokens + p.OutputTokens)
 	if p.CostUSD != nil {
+		before := f.Cost.total()
 		f.Cost.tell(*p.CostUSD)
+		f.Days.spend(f.Now, f.Cost.total()-before)
 	} else {
 		f.Unpriced = true
 	}

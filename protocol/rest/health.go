@@ -13,6 +13,15 @@ type vitals struct {
 	Score int          `json:"score"`
 	Grade health.Grade `json:"grade" rule:"words=healthy|watch|degraded|critical"`
 	Stuck bool         `json:"stuck,omitempty"` // it needs somebody, whatever the score
+
+	CostUSD float64 `json:"cost_usd,omitempty"` // with the sessions below, as far as prices are known
+	Spent   []day   `json:"spent,omitempty"`    // without them, on its latest days
+}
+
+// day is what was spent on one, in UTC.
+type day struct {
+	Date    string  `json:"date"`
+	CostUSD float64 `json:"cost_usd"`
 }
 
 // asVitals is nil for a row that nobody has judged yet.
@@ -20,7 +29,11 @@ func asVitals(s harness.Summary) *vitals {
 	if s.Grade == "" {
 		return nil
 	}
-	return &vitals{s.Score, health.Grade(s.Grade), s.Stuck}
+	v := &vitals{Score: s.Score, Grade: health.Grade(s.Grade), Stuck: s.Stuck, CostUSD: s.CostUSD}
+	for _, d := range s.Spent {
+		v.Spent = append(v.Spent, day(d))
+	}
+	return v
 }
 
 // healthOf is a session's health at st, which the server keeps with it.

@@ -240,11 +240,49 @@ say done`)
 		t.Errorf("stuck before anything went wrong: %+v", list)
 	}
 	s.say(id, "loop")
-	s.until(id, "a loop that was seen", func(st *harness.State) bool {
-		f, ok := health.Of(st)
-		return ok && f.Snapshot().Counters.LoopWarnings >= 3
+	s.until(id, "six calls", func(st *harness.State) bool {
+		calls := st.Messages[len(st.Messages)-1].Calls
+		return len(calls) == 6 && calls[5].Status == harness.CallComplete
 	})
 	if s.must(200, &list, "GET", "/sessions", ""); !list.Sessions[0].Health.Stuck || list.Sessions[0].Health.Grade == health.Failing {
 		t.Errorf("in a loop: %+v", list)
+	}
+}
+
+// A row says what its session cost and how much it changed; where nobody knows,
+// it says nothing.
+func TestARowSaysWhatItsSessionCostAndChanged(t *testing.T) {
+	t.Parallel()
+	s := serve(t, `when work
+call write {"path":"a.md","content":"one\ntwo\n"} => "written"
+call edit {"path":"a.md","old":"two","new":"2"} => "changed"
+tool edit {"path":"b.md","old":"x","new":"y"}
+outcome error "no such file"
+usage 10 20 0.5
+end
+say done`)
+	type row struct {
+		Health  struct{ Spent []harness.Day }
+		Changes *harness.Changes
+	}
+	var list struct{ Sessions []row }
+	id := s.chat()
+	s.say(id, "rest")
+	s.idle(id)
+	if s.must(200, &list, "GET", "/sessions", ""); list.Sessions[0].Changes != nil || list.Sessions[0].Health.Spent != nil {
+		t.Errorf("before anything was done: %+v", list)
+	}
+	s.say(id, "work")
+	s.idle(id)
+	var one row
+	s.must(200, &one, "GET", "/sessions/"+string(id), "")
+	s.must(200, &list, "GET", "/sessions", "")
+	for _, c := range []*harness.Changes{list.Sessions[0].Changes, one.Changes} {
+		if c == nil || *c != (harness.Changes{Files: 1, Insertions: 3, Deletions: 1}) {
+			t.Errorf("changes: %+v", c)
+		}
+	}
+	if spent := list.Sessions[0].Health.Spent; len(spent) != 1 || spent[0].CostUSD != 0.5 {
+		t.Errorf("spent: %v", spent)
 	}
 }

@@ -26,7 +26,8 @@ type session struct {
 	Pending             int               `json:"pending_approvals"`
 	CreatedAt           time.Time         `json:"created_at"`
 	UpdatedAt           time.Time         `json:"updated_at"`
-	Health              *vitals           `json:"health,omitempty"` // all of it where there is one session
+	Health              *vitals           `json:"health,omitempty"`  // all of it where there is one session
+	Changes             *changes          `json:"changes,omitempty"` // of files; none: there are no calls that tell
 
 	SpawnedBy     harness.SessionID `json:"spawned_by,omitempty"`     // whose task it does
 	QueuePosition int               `json:"queue_position,omitempty"` // from 1 on, while it waits in line
@@ -42,9 +43,23 @@ type session struct {
 func asSession(s harness.Summary) session {
 	return session{
 		s.Session, s.Kind, s.User, s.Title, s.Status, s.Reason, s.Engine, s.Directory, s.Parent, s.Branched, s.Cursor,
-		s.Seq, s.Messages, s.Pending, s.Created, s.Updated, asVitals(s),
+		s.Seq, s.Messages, s.Pending, s.Created, s.Updated, asVitals(s), asChanges(s.Changes),
 		s.SpawnedBy, s.Place, s.Attempts, s.MaxRetries, when(s.Queued), when(s.Retry), when(s.Started), when(s.Ended), when(s.Expires),
 	}
+}
+
+// changes is how much calls have changed files, by what they asked for.
+type changes struct {
+	Files      int `json:"files"`
+	Insertions int `json:"insertions"` // lines
+	Deletions  int `json:"deletions"`
+}
+
+func asChanges(c harness.Changes) *changes {
+	if c == (harness.Changes{}) {
+		return nil
+	}
+	return &changes{c.Files, c.Insertions, c.Deletions}
 }
 
 // when is a time, or nil for none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func mustAgree(t testing.TB, st harness.Store, id harness.SessionID) *harness.St
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := row(t, st, id), s.Summary(); got != want {
+	if got, want := row(t, st, id), s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s in the list\n got %+v\nwant %+v", id, got, want)
 	}
 	return s

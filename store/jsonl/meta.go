@@ -39,6 +39,9 @@ type meta struct {
 	Score    int               `json:"healthScore,omitempty"`
 	Grade    string            `json:"healthGrade,omitempty"`
 	Stuck    bool              `json:"stuck,omitempty"`
+	CostUSD  float64           `json:"costUsd,omitempty"`
+	Spent    []harness.Day     `json:"spent,omitempty"`
+	Changes  harness.Changes   `json:"changes,omitzero"`
 
 	SpawnedBy  harness.SessionID `json:"spawnedBy,omitempty"`
 	Attempts   int               `json:"attempts,omitempty"`
@@ -64,7 +67,8 @@ func newMeta(r harness.Summary, from *harness.Branch, known place) meta {
 	m := meta{
 		Thread: r.Session, Title: r.Title, Directory: r.Directory, Created: r.Created.UnixMilli(), Updated: r.Updated.UnixMilli(), Kind: r.Kind, Schema: schema,
 		Status: r.Status, Reason: r.Reason, User: r.User, Engine: r.Engine, Parent: r.Parent, Branched: r.Branched, Cursor: r.Cursor,
-		Messages: r.Messages, Pending: r.Pending, Bytes: r.Bytes, Score: r.Score, Grade: r.Grade, Stuck: r.Stuck, Seq: known.seq, Size: known.at,
+		Messages: r.Messages, Pending: r.Pending, Bytes: r.Bytes, Score: r.Score, Grade: r.Grade, Stuck: r.Stuck, CostUSD: r.CostUSD, Spent: r.Spent, Changes: r.Changes,
+		Seq: known.seq, Size: known.at,
 		SpawnedBy: r.SpawnedBy, Attempts: r.Attempts, MaxRetries: r.MaxRetries, Queued: r.Queued, Retry: r.Retry, Started: r.Started, Ended: r.Ended, Expires: r.Expires,
 	}
 	if from != nil {
@@ -77,7 +81,8 @@ func (m meta) row() harness.Summary {
 	return harness.Summary{
 		Session: m.Thread, Title: m.Title, Directory: m.Directory, Created: time.UnixMilli(m.Created).UTC(), Updated: time.UnixMilli(m.Updated).UTC(), Kind: m.Kind,
 		Status: m.Status, Reason: m.Reason, User: m.User, Engine: m.Engine, Parent: m.Parent, Branched: m.Branched, Cursor: m.Cursor,
-		Messages: m.Messages, Pending: m.Pending, Bytes: m.Bytes, Score: m.Score, Grade: m.Grade, Stuck: m.Stuck, Seq: m.Seq,
+		Messages: m.Messages, Pending: m.Pending, Bytes: m.Bytes, Score: m.Score, Grade: m.Grade, Stuck: m.Stuck, CostUSD: m.CostUSD, Spent: m.Spent, Changes: m.Changes,
+		Seq:       m.Seq,
 		SpawnedBy: m.SpawnedBy, Attempts: m.Attempts, MaxRetries: m.MaxRetries, Queued: m.Queued, Retry: m.Retry, Started: m.Started, Ended: m.Ended, Expires: m.Expires,
 	}
 }

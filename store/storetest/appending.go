@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -135,7 +136,7 @@ func whatIsAcknowledgedIsThereAfterReopen(t testing.TB, s Suite) {
 	mustHave(t, st, "a", 0, parent.Events)
 	mustHave(t, st, "b", 0, append(parent.Events[:2:2], child.Events...))
 	rows, err := collect(st.List(t.Context(), harness.Filter{Session: "a"}))
-	if err != nil || len(rows) != 1 || rows[0] != summary("a", 9) {
+	if err != nil || len(rows) != 1 || !reflect.DeepEqual(rows[0], summary("a", 9)) {
 		t.Fatalf("list: got %+v, %v", rows, err)
 	}
 	if sn, ok := st.(harness.Snapshotter); ok {

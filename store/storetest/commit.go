@@ -31,7 +31,8 @@ func commit(id harness.SessionID, after harness.Seq, n int) harness.Commit {
 func summary(id harness.SessionID, seq harness.Seq) harness.Summary {
 	return harness.Summary{
 		Session: id, Kind: harness.Chat, User: "ada", Title: fmt.Sprintf("at %d", seq), Status: harness.Running, Seq: seq,
-		Score: 58, Grade: "degraded", Stuck: true, Messages: int(seq), Created: epoch, Updated: epoch.Add(time.Duration(seq) * time.Millisecond),
+		Score: 58, Grade: "degraded", Stuck: true, CostUSD: 0.25, Spent: []harness.Day{{Date: "2026-11-15", CostUSD: 0.25}}, Changes: harness.Changes{Files: 2, Insertions: 14, Deletions: 3},
+		Messages: int(seq), Created: epoch, Updated: epoch.Add(time.Duration(seq) * time.Millisecond),
 	}
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func summaryAndEventsMoveTogether(t testing.TB, s Suite) {
 		c.Summary.Ended, c.Summary.Expires = epoch.Add(4e6), epoch.Add(5e6)
 		mustAppend(t, st, c)
 		got, err := collect(st.List(t.Context(), harness.Filter{Session: "a"}))
-		if err != nil || len(got) != 1 || got[0] != c.Summary {
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], c.Summary) {
 			t.Fatalf("after the commit at %d\n got %+v, %v\nwant %+v", head+3, got, err, c.Summary)
 		}
 	}

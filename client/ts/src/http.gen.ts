@@ -39,6 +39,12 @@ export interface Artifact {
   readonly uri?: string;
 }
 
+export interface Changes {
+  readonly deletions: number;
+  readonly files: number;
+  readonly insertions: number;
+}
+
 export interface Channel {
   readonly channel_id: string;
   readonly envelopes: readonly Stamped[];
@@ -66,6 +72,11 @@ export interface Config {
   readonly model?: string;
   readonly system_prompt?: string;
   readonly think_level?: string;
+}
+
+export interface Day {
+  readonly cost_usd: number;
+  readonly date: string;
 }
 
 export interface EngineList {
@@ -295,6 +306,7 @@ export interface Session {
   readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
+  readonly changes?: Changes;
   readonly directory?: string;
   readonly ended_at?: string;
   readonly engine?: string;
@@ -343,6 +355,7 @@ export interface SessionDetail {
   readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
+  readonly changes?: Changes;
   readonly directory?: string;
   readonly ended_at?: string;
   readonly engine?: string;
@@ -393,6 +406,7 @@ export interface Snapshot {
   readonly attempt_count?: number;
   readonly branch_resume_cursor?: string;
   readonly branch_source_event_id?: string;
+  readonly changes?: Changes;
   readonly directory?: string;
   readonly ended_at?: string;
   readonly engine?: string;
@@ -469,5 +483,7 @@ export interface Turn {
 export interface Vitals {
   readonly grade: "healthy" | "watch" | "degraded" | "critical";
   readonly score: number;
+  readonly cost_usd?: number;
+  readonly spent?: readonly Day[];
   readonly stuck?: boolean;
 }
