@@ -33,6 +33,8 @@ export const actions = {
   nextTurn: { scope: "session", key: "]", what: "keys.nextTurn" },
   previousEvent: { scope: "session", key: ",", what: "keys.previousEvent" },
   nextEvent: { scope: "session", key: ".", what: "keys.nextEvent" },
+  zoomIn: { scope: "session", key: "+", what: "keys.zoomIn" },
+  zoomOut: { scope: "session", key: "-", what: "keys.zoomOut" },
   end: { scope: "session", key: "G", what: "keys.end" },
   branch: { scope: "session", key: "b", what: "keys.branch" },
   debug: { scope: "session", key: "d", what: "keys.debug" },

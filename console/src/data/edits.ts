@@ -15,7 +15,7 @@ export function editsOf(_tool: string, input: unknown): readonly Edit[] {
   const i = input as Fields;
   const patch = text(i["diff"]) ?? text(i["patch"]) ?? (text(i["input"])?.startsWith("*** Begin Patch") ? text(i["input"]) : undefined);
   const path = text(i["path"]) ?? text(i["file_path"]) ?? text(i["notebook_path"]);
-  if (patch !== undefined) return [{ path: path ?? namedIn(patch) ?? "", before: undefined, after: "", patch }];
+  if (patch !== undefined) return patches(patch, path);
   if (path === undefined) return [];
   const content = text(i["content"]) ?? text(i["new_source"]);
   if (content !== undefined) return [{ path, before: undefined, after: content }];
@@ -26,8 +26,19 @@ export function editsOf(_tool: string, input: unknown): readonly Edit[] {
   return Array.isArray(i["edits"]) ? (i["edits"] as Fields[]).flatMap(one) : one(i);
 }
 
+/** What a patch does to each file that it names, or to the one that is known. */
+function patches(patch: string, path: string | undefined): Edit[] {
+  const edit = (path: string, patch: string): Edit => ({ path, before: undefined, after: "", patch });
+  const parts = path !== undefined ? [] : patch.split(/^(?=\*\*\* (?:Update|Add|Delete) File: |--- .*\n\+\+\+ )/m).flatMap((p) => {
+    const name = namedIn(p);
+    return name === undefined ? [] : [edit(name, p)];
+  });
+  return parts.length > 0 ? parts : [edit(path ?? "", patch)];
+}
+
 function namedIn(patch: string): string | undefined {
-  return /^(?:\+\+\+ (?:b\/)?|\*\*\* (?:Update|Add|Delete) File: )(.+)$/m.exec(patch)?.[1];
+  const named = /^(?:\+\+\+ |\*\*\* (?:Update|Add|Delete) File: )(?!\/dev\/null)(.+)$/m.exec(patch) ?? /^--- (.+)$/m.exec(patch);
+  return named?.[1]!.replace(/^[ab]\//, "");
 }
 
 export interface DiffLine {

@@ -207,6 +207,7 @@ export const en = {
 
   "rewind.here": "Rewind files to before this message",
 
+  "changes.files": { one: "1 file", other: "{n} files" },
   "changes.comment.on": "Comment on line {line}",
 
 } as const satisfies Readonly<Record<string, string | { readonly one: string; readonly other: string }>>;

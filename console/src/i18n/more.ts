@@ -1,6 +1,8 @@
 import { type Catalogue, extend, type Key as First, translate } from ".";
 import { enMore } from "./en-more";
 
+export { lang } from ".";
+
 /** Any text. Whoever may need one that is not there from the start takes t from here. */
 export type Key = keyof Catalogue;
 

@@ -11,6 +11,7 @@ import { Score, StatusGlyph } from "../../ui/status";
 import { Empty, Panel, Sparkline } from "../../ui/surface";
 import { Ago, duration, money, number } from "../../ui/time";
 import { parse, type Samples, sum } from "./metrics";
+import { SpendPanel, spentBy } from "./spend";
 
 const every = 5000;
 
@@ -33,6 +34,8 @@ export default function CockpitScreen(): ReactNode {
   const count = (g: string) => list.filter((r) => groupOf(r) === g).length;
   const stuck = list.filter(isStuck).length;
   const worst = useMemo(() => list.filter((r) => r.health !== undefined && (r.health.score < 100 || groupOf(r) === "running" || groupOf(r) === "needs")).sort((a, b) => a.health!.score - b.health!.score || (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 12), [list]);
+  const days = useMemo(() => spentBy(list, Date.now()), [list, history]), today = days.at(-1)!.usd;
+  const dear = Math.max(...days.map((d) => d.usd), 1e-9);
   const last = history.at(-1)?.samples, first = history[0];
   const rate = last !== undefined && first !== undefined && history.length > 1 ? ((sum(last, "harness_events_total") - sum(first.samples, "harness_events_total")) / (history.at(-1)!.at - first.at)) * 1000 : undefined;
   const rates = history.slice(1).map((h, i) => ((sum(h.samples, "harness_events_total") - sum(history[i]!.samples, "harness_events_total")) / (h.at - history[i]!.at)) * 1000);
@@ -47,10 +50,12 @@ export default function CockpitScreen(): ReactNode {
             <Figure label={t("cockpit.running")} value={number(count("running"))} href="/?status=running" />
             <Figure label={t("cockpit.stuck")} value={number(stuck)} tone={stuck > 0 ? "text-bad" : ""} />
             <Figure label={t("cockpit.failed")} value={number(count("failed"))} tone={count("failed") > 0 ? "text-bad" : ""} href="/?status=failed" />
-            <Figure label={t("cockpit.spent")} value={last === undefined ? "–" : money(sum(last, "harness_model_cost_usd_total"))} hint={t("cockpit.since")} />
+            <Figure label={t("cockpit.spent")} value={money(today)} hint={<Sparkline values={days.map((d) => (d.usd / dear) * 100)} className="text-mark" />} />
             <Figure label={t("cockpit.rate")} value={rate === undefined ? "–" : number(Math.round(rate * 10) / 10)} hint={<Sparkline values={rates.map((r) => (r / peak) * 100)} className="text-mark" />} />
           </dl>
           <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+            <div className="space-y-4">
+            <SpendPanel days={days} />
             <Panel title={t("cockpit.worst")}>
               {worst.length === 0 ? <Empty icon={<I.Heart size={20} />} title={t("cockpit.fine")} /> : (
                 <ul className="-mx-2">
@@ -67,7 +72,8 @@ export default function CockpitScreen(): ReactNode {
                 </ul>
               )}
             </Panel>
-            <Panel title={t("cockpit.server")}>
+            </div>
+            <Panel title={t("cockpit.server")} className="self-start">
               {error !== "" ? <p className="text-sm text-quiet">{error === "HTTP 403" ? t("cockpit.forbidden") : error}</p> : last === undefined ? <p aria-busy="true" className="text-sm text-faint">{t("loading")}</p> : (
                 <dl className="space-y-1.5 text-sm">
                   <Fact name={t("cockpit.awake")} value={number(sum(last, "harness_sessions_awake"))} />
@@ -78,6 +84,7 @@ export default function CockpitScreen(): ReactNode {
                   <Fact name={t("cockpit.memory")} value={t("cockpit.mb", { n: Math.round(sum(last, "process_resident_memory_bytes") / 1e6) })} />
                   <Fact name={t("cockpit.turns")} value={number(sum(last, "harness_turns_total"))} />
                   <Fact name={t("cockpit.tripped")} value={number(sum(last, "harness_budgets_tripped_total"))} />
+                  <Fact name={t("cockpit.since")} value={money(sum(last, "harness_model_cost_usd_total"))} />
                   <Fact name={t("cockpit.tokens")} value={number(sum(last, "harness_model_tokens_total"))} />
                 </dl>
               )}

@@ -60,7 +60,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
   }, [id, seq]);
   const shown = useMemo(() => {
     const from = since === "last" ? (read?.prompts.at(-1)?.seq ?? 0) : Number(since);
-    return (made ?? []).filter((m) => m.outcome === "ok" && !(m.call.seq < from));
+    return (made ?? []).filter((m) => (m.outcome === "ok" || m.outcome === "artifact") && !(m.call.seq < from));
   }, [read, since]);
   const files = useMemo(() => {
     const all = new Map<string, { plus: number; minus: number; made: Made[] }>();
@@ -113,8 +113,8 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
           <div className="min-w-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="group" aria-label={t("tab.changes")}>
             {visible.map(([path, f]) => (
               <section key={path} aria-label={path} className="space-y-2">
-                {f.made.map((m) => (
-                  <div key={`${m.call.seq}`} className="space-y-1">
+                {f.made.map((m, i) => (
+                  <div key={i} className="space-y-1">
                     <p className="flex flex-wrap items-center gap-x-2 text-xs text-faint">
                       <button type="button" data-user className="font-mono text-mark hover:underline" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${m.call.seq}`)}>{String((m.call.payload as Fields)["name"])} #{m.call.seq}</button>
                       <Ago at={m.call.ts} />

@@ -10,13 +10,18 @@ import { useLive } from "./live";
 
 const height = 28;
 
+/** From when on the time of a session is counted. */
+export function useBegan(feed: ReturnType<typeof useFeed>): number {
+  const { row, detail } = useLive();
+  const first = Date.parse(feed.events[0]?.ts ?? ""), made = Date.parse(row?.created_at ?? detail?.created_at ?? "");
+  return feed.from > 0 && made < first ? made : first; // a branch has events from before it
+}
+
 /** Rows of the log around a place; it grows where somebody scrolls. */
 export function EventList({ feed, end, selected, onSelect }: { readonly feed: ReturnType<typeof useFeed>; readonly end: number; readonly selected: number | undefined; readonly onSelect: (seq: number) => void }): ReactNode {
   const rows = useMemo(() => fold(feed.events), [feed.events]);
   const list = useRef<ListHandle>(null);
-  const { row, detail } = useLive();
-  const first = Date.parse(rows[0]?.event.ts ?? ""), made = Date.parse(row?.created_at ?? detail?.created_at ?? "");
-  const began = feed.from > 0 && made < first ? made : first; // a branch has events from before it
+  const began = useBegan(feed);
   const index = selected === undefined ? -1 : rows.findIndex((r) => selected >= r.event.seq && selected <= r.last.seq);
   const goal = useMemo(() => (index < 0 ? undefined : { index }), [selected, index < 0]);
 

@@ -137,6 +137,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
                 <Link key={v} ref={here ? tab : undefined} href={v === "chat" ? path : `${path}/${v}`} aria-current={here ? "page" : undefined} className={`flex h-10 items-center gap-1.5 border-b-2 px-2 text-sm sm:px-2.5 whitespace-nowrap ${here ? "border-mark font-medium text-ink" : "border-transparent text-quiet hover:text-ink"}`}>
                   <span className="max-sm:hidden"><Icon size={14} /></span>
                   {t(`tab.${v}` as Key)}
+                  {v === "changes" && row?.changes !== undefined && <span className="num text-2xs text-faint">{row.changes.files}</span>}
                   {v === "artifacts" && (detail?.artifacts.length ?? 0) > 0 && <span className="num text-2xs text-faint">{detail!.artifacts.length}</span>}
                 </Link>
               );

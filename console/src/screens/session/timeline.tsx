@@ -5,12 +5,13 @@ import { useFeed, type Wanted } from "../../data/feed";
 import { useKeys } from "../../data/keys";
 import { setPrefs, usePref } from "../../data/prefs";
 import { t } from "../../i18n/more";
-import { Button, Switch } from "../../ui/controls";
+import { Button, Choice, Switch } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Empty } from "../../ui/surface";
-import { EventList } from "./event-list";
+import { type Zoom, zooms } from "./axis";
+import { EventList, useBegan } from "./event-list";
 import { Lanes } from "./lanes";
-import { useClient, useHarness, useLive } from "./live";
+import { useClient, useHarness, useLive, useStatus } from "./live";
 
 const choices = { all: "", tools: "tool_call,tool_result,tool_outcome,tool_validation_error", approvals: "approval_required,approval_applied,policy_decision", turns: "user_message,turn_start,turn_end,response,completed,error", problems: "error,tool_validation_error,transport_diagnostic,context_warning" } as const;
 
@@ -27,12 +28,24 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
   const seq = search.get("seq") === null ? undefined : Number(search.get("seq"));
   const wanted = useMemo<Wanted>(() => ({ tier: debug ? "debug" : "default", types: choices[filter] ?? "" }), [debug, filter]);
   const feed = useFeed(id, end, wanted, seq);
+  const began = useBegan(feed);
+  const asked = search.get("zoom") ?? "", zoom = asked in zooms ? (asked as Zoom) : "fit";
+  const running = useStatus() === "running";
   const path = `/s/${encodeURIComponent(id)}/timeline`;
   const change = (name: string, value: string | undefined) => {
     const next = new URLSearchParams(location.search);
     if (value === undefined) next.delete(name);
     else next.set(name, value);
     go(next.size > 0 ? `${path}?${next}` : path, { replace: true });
+  };
+  const setZoom = (z: Zoom) => change("zoom", z === "fit" ? undefined : z);
+  const closer = (n: 1 | -1) => {
+    const all = Object.keys(zooms) as Zoom[], to = all[all.indexOf(zoom) + n];
+    if (to !== undefined) setZoom(to);
+  };
+  const follow = () => {
+    change("seq", undefined);
+    feed.jump(end);
   };
   const select = (n: number) => {
     const to = Math.max(1, Math.min(end, n));
@@ -50,7 +63,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
     const e = list[i + n];
     if (e !== undefined) select(e.seq);
   };
-  useKeys({ previousEvent: () => step(-1), nextEvent: () => step(1), down: () => step(1), up: () => step(-1), Home: () => select(1), End: () => select(end), Enter: () => (seq === undefined ? false : go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)) });
+  useKeys({ zoomIn: () => closer(1), zoomOut: () => closer(-1), previousEvent: () => step(-1), nextEvent: () => step(1), down: () => step(1), up: () => step(-1), Home: () => select(1), End: () => select(end), Enter: () => (seq === undefined ? false : go(`/s/${encodeURIComponent(id)}/inspect?seq=${seq}`)) });
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line bg-panel px-4 py-1.5">
@@ -62,11 +75,13 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
         </form>
         <Button size="sm" tone="quiet" onClick={() => select(1)}>{t("timeline.first")}</Button>
         <Button size="sm" tone="quiet" onClick={() => select(end)}>{t("timeline.last")}</Button>
+        <Button size="sm" tone="quiet" aria-pressed={seq === undefined} onClick={follow}>{t("timeline.live")}</Button>
+        <div className="max-sm:hidden"><Choice label={t("timeline.zoom")} value={zoom} onChange={setZoom} options={(Object.keys(zooms) as Zoom[]).map((z) => ({ value: z, label: t(`zoom.${z}`) }))} /></div>
         <span className="flex-1" />
         <span className="num text-xs text-faint">{t("side.count", { n: end })}</span>
         <Switch label={t("side.debug")} checked={debug} onChange={(v) => setPrefs({ debug: v })} />
       </div>
-      <Lanes events={feed.events} selected={shown.current} onSelect={onSelect} />
+      <Lanes events={feed.events} began={began} zoom={zoom} live={running && feed.to >= end} selected={shown.current} onSelect={onSelect} />
       {feed.error !== "" && <p role="alert" className="bg-bad-soft px-4 py-1.5 text-sm text-bad">{feed.error}</p>}
       {feed.events.length === 0 && !feed.loading ? <Empty icon={<I.Lanes size={20} />} title={t("timeline.none")} /> : <EventList feed={feed} end={end} selected={seq} onSelect={onSelect} />}
       {seq !== undefined && (

@@ -8,6 +8,7 @@ import { numbered } from "../../data/plain";
 import { useStore } from "../../data/store";
 import { t } from "../../i18n/more";
 import { Button } from "../../ui/controls";
+import { Counts } from "../../ui/diff";
 import * as I from "../../ui/icons";
 import { Score, StatusBadge, StatusGlyph, statusText } from "../../ui/status";
 import { Panel } from "../../ui/surface";
@@ -74,6 +75,7 @@ function Twig({ node, here, chosen, onChoose }: { readonly node: Node; readonly 
         <span className="flex-1" />
         <span className="text-xs text-faint max-sm:hidden">{statusText(row.status)}</span>
         {row.health !== undefined && <Score score={row.health.score} grade={row.health.grade} />}
+        {(row.health?.cost_usd ?? 0) > 0 && <span className="num text-xs text-faint max-sm:hidden">{money(row.health!.cost_usd!)}</span>}
         <span className="w-10 text-end text-xs text-faint max-sm:hidden"><Ago at={row.updated_at} /></span>
       </div>
       {node.children.length > 0 && <ul className="ms-4 border-s border-line ps-3">{node.children.map((c) => <Twig key={c.row.session_id} node={c} here={here} chosen={chosen} onChoose={onChoose} />)}</ul>}
@@ -104,6 +106,7 @@ function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNod
     [t("budget.cost"), (d) => (d.health === undefined || d.health.budget.cost_usd.unknown === true ? t("budget.unknown") : money(d.health.budget.cost_usd.used))],
     [t("budget.tokens"), (d) => number(d.health?.budget.total_tokens.used ?? 0)],
     [t("compare.time"), (d) => spell(d.health?.budget.runtime_minutes.used ?? 0)],
+    [t("compare.files"), (d) => (d.changes === undefined ? "–" : <>{t("changes.files", { n: d.changes.files })} <Counts plus={d.changes.insertions} minus={d.changes.deletions} /></>)],
     [t("compare.messages"), (d) => number(d.message_count)],
     [t("compare.calls"), (d) => `${number(d.health?.counters.tool_calls ?? 0)} (${t("compare.failed", { n: d.health?.counters.failed_tool_calls ?? 0 })})`],
     [t("compare.events"), (d) => number(d.seq)],

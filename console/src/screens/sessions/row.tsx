@@ -8,10 +8,11 @@ import { titleOf } from "../../data/notices";
 import { riskOf, subjectOf } from "../../data/risk";
 import { t } from "../../i18n";
 import { Button } from "../../ui/controls";
+import { Counts } from "../../ui/diff";
 import * as I from "../../ui/icons";
 import { Chip, Score, StatusGlyph, statusText } from "../../ui/status";
 import { Sparkline } from "../../ui/surface";
-import { Ago } from "../../ui/time";
+import { Ago, money } from "../../ui/time";
 
 /** What a session does or waits for, in words. */
 export function doing(row: Row, approval?: Approval): ReactNode {
@@ -33,6 +34,12 @@ export function doing(row: Row, approval?: Approval): ReactNode {
   if (row.status === "failed" || row.reason === "error") return <span className="text-bad">{t("doing.failed")}</span>;
   if (row.status === "paused" && row.reason !== undefined && row.reason !== "user") return t("doing.paused", { why: row.reason });
   return row.message_count === 0 ? t("doing.new") : t("doing.messages", { n: row.message_count });
+}
+
+/** How many files a session changed, and by how much. */
+function Changed({ row: { changes: c } }: { readonly row: Row }): ReactNode {
+  if (c === undefined) return null;
+  return <><span className="num whitespace-nowrap">{t("changes.files", { n: c.files })}</span> <Counts plus={c.insertions} minus={c.deletions} /></>;
 }
 
 export const SessionRow = memo(function SessionRow({ row, approval, selected, below = false, onApprove, parent }: { readonly row: Row; readonly approval?: Approval | undefined; readonly selected: boolean; readonly below?: boolean; readonly onApprove: (a: Approval) => void; readonly parent?: string | undefined }): ReactNode {
@@ -58,6 +65,8 @@ export const SessionRow = memo(function SessionRow({ row, approval, selected, be
         <Sparkline values={scores.get(row.session_id) ?? []} />
         {row.health !== undefined && <Score score={row.health.score} grade={row.health.grade} />}
       </div>
+      <span className="num hidden w-14 text-end text-xs text-faint md:block">{(row.health?.cost_usd ?? 0) > 0 && money(row.health!.cost_usd!)}</span>
+      <div className="hidden w-16 text-end text-xs leading-4 text-faint md:block"><Changed row={row} /></div>
       <span title={row.directory} className="hidden w-28 truncate text-end text-xs text-faint lg:block">{folder}</span>
       <span className="w-12 shrink-0 text-end text-xs text-faint"><Ago at={row.updated_at} /></span>
     </div>
@@ -74,6 +83,7 @@ export const SessionCard = memo(function SessionCard({ row, approval }: { readon
       <p className="mt-1 line-clamp-2 text-xs break-words text-quiet">{doing(row, approval)}</p>
       <div className="mt-2 flex items-center justify-between text-xs text-faint">
         {row.health !== undefined ? <Score score={row.health.score} grade={row.health.grade} /> : <span />}
+        <span className="flex items-center gap-2"><Changed row={row} />{(row.health?.cost_usd ?? 0) > 0 && <span className="num">{money(row.health!.cost_usd!)}</span>}</span>
         <Ago at={row.updated_at} />
       </div>
     </article>
