@@ -17,8 +17,8 @@ call edit {"path":"lexer.go","old":"a\nb\nc","new":"a\nB"} => "changed"
 usage 900 200 0.25
 emit subagent_event {"agent_id":"agt_1","status":"running","task":"Map the packages"}
 tool bash {"command":"go test ./lexer -run TestOffsets"}
-wait 300ms
-outcome error 300ms "exit status 1"
+wait 1200ms
+outcome error 1200ms "exit status 1"
 emit session_checkpoint {"checkpoint_type":"step","summary_text":"the fault is found"}
 emit subagent_event {"agent_id":"agt_1","status":"completed","summary":"Mapped 14 files"}
 call write {"path":"notes.md","content":"one\ntwo\n"} => "written"
@@ -56,10 +56,6 @@ func TestASessionTellsWhatItCostAndChanged(t *testing.T) {
 	p.until(`document.querySelector('[role="grid"]').innerText.includes("usage")`)
 	p.shot("amount-timeline-debug")
 	p.key("+")
-	p.until(`location.search.includes("zoom=1h")`)
-	for range 3 {
-		p.key("+")
-	}
 	p.until(`location.search.includes("zoom=1s")`)
 	if near := eval[int](p, shown); near > 1000 || near > all {
 		t.Errorf("%d ms of %d are shown", near, all)
@@ -70,7 +66,7 @@ func TestASessionTellsWhatItCostAndChanged(t *testing.T) {
 	p.press("Live")
 	p.until(`!location.search.includes("seq=") && location.search.includes("zoom=1s")`)
 	p.key("-")
-	p.until(`location.search.includes("zoom=10s")`)
+	p.until(`!location.search.includes("zoom=")`)
 	p.accessible(axe(t), "a timeline that is zoomed")
 
 	for _, as := range []string{"-light", "-dark", "-phone-light"} {

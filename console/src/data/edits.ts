@@ -51,12 +51,12 @@ export interface DiffLine {
 /** The most lines of which a shortest difference is looked for. */
 const most = 1200;
 
-/** The lines of an edit: what goes, what comes, what stays. */
-export function linesOf(e: Edit): readonly DiffLine[] {
+/** The lines of an edit: what goes, what comes, what stays. If blanks do not count, lines that differ in them stay. */
+export function linesOf(e: Edit, blanks = false): readonly DiffLine[] {
   if (e.patch !== undefined) return patchLines(e.patch);
   const after = split(e.after);
   if (e.before === undefined) return after.map((text, n) => ({ kind: "+", text, to: n + 1 }));
-  return difference(split(e.before), after);
+  return difference(split(e.before), after, blanks ? (l) => l.replace(/\s+/g, "") : (l) => l);
 }
 
 function split(s: string): string[] {
@@ -88,26 +88,27 @@ function patchLines(patch: string): DiffLine[] {
 }
 
 /** The longest common lines stay; where that is too much to look for, everything goes and comes. */
-function difference(a: readonly string[], b: readonly string[]): DiffLine[] {
+function difference(from: readonly string[], to: readonly string[], as: (line: string) => string): DiffLine[] {
+  const a = from.map(as), b = to.map(as);
   let head = 0, tail = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
   const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail);
-  const out: DiffLine[] = a.slice(0, head).map((text, i) => ({ kind: " ", text, from: i + 1, to: i + 1 }));
+  const out: DiffLine[] = to.slice(0, head).map((text, i) => ({ kind: " ", text, from: i + 1, to: i + 1 }));
   let i = 0, j = 0;
-  const gone = () => out.push({ kind: "-", text: x[i]!, from: head + ++i }), come = () => out.push({ kind: "+", text: y[j]!, to: head + ++j });
+  const gone = () => out.push({ kind: "-", text: from[head + i]!, from: head + ++i }), come = () => out.push({ kind: "+", text: to[head + j]!, to: head + ++j });
   if (x.length * y.length <= most * most) {
     const w = y.length + 1, table = new Uint16Array((x.length + 1) * w);
     for (let p = x.length - 1; p >= 0; p--) for (let q = y.length - 1; q >= 0; q--) table[p * w + q] = x[p] === y[q] ? table[(p + 1) * w + q + 1]! + 1 : Math.max(table[(p + 1) * w + q]!, table[p * w + q + 1]!);
     while (i < x.length && j < y.length) {
-      if (x[i] === y[j]) out.push({ kind: " ", text: x[i]!, from: head + ++i, to: head + ++j });
+      if (x[i] === y[j]) out.push({ kind: " ", text: to[head + j]!, from: head + ++i, to: head + ++j });
       else if (table[(i + 1) * w + j]! >= table[i * w + j + 1]!) gone();
       else come();
     }
   }
   while (i < x.length) gone();
   while (j < y.length) come();
-  for (let n = 0; n < tail; n++) out.push({ kind: " ", text: a[a.length - tail + n]!, from: a.length - tail + n + 1, to: b.length - tail + n + 1 });
+  for (let n = 0; n < tail; n++) out.push({ kind: " ", text: to[b.length - tail + n]!, from: a.length - tail + n + 1, to: b.length - tail + n + 1 });
   return out;
 }
 

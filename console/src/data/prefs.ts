@@ -17,13 +17,14 @@ export interface Prefs {
   readonly sound: boolean;
   readonly side: boolean;
   readonly split: boolean; // differences side by side
+  readonly blanks: boolean; // lines that differ in blanks only are the same
   readonly quiet: Quiet;
   readonly keys: Readonly<Record<string, string>>; // of actions that have another than the usual one
   readonly closed: readonly string[]; // groups of the list
 }
 
 const kept = "harness.console";
-const usual: Prefs = { theme: "system", lang: browserLang(), debug: false, notify: false, sound: false, side: true, split: false, quiet: { on: false, from: "22:00", to: "07:00" }, keys: {}, closed: ["done"] };
+const usual: Prefs = { theme: "system", lang: browserLang(), debug: false, notify: false, sound: false, side: true, split: false, blanks: false, quiet: { on: false, from: "22:00", to: "07:00" }, keys: {}, closed: ["done"] };
 
 function read(): Prefs {
   try {

@@ -337,7 +337,17 @@ export const de: Catalogue = {
   "past.empty": "Da war noch nichts gesagt",
   "past.earlier": { one: "1 frühere Nachricht", other: "{n} frühere Nachrichten" },
 
+  "how.model": "Modell",
+  "how.usual": "übliches Modell",
+  "how.effort": "Aufwand",
+  "how.low": "wenig Aufwand",
+  "how.medium": "mittlerer Aufwand",
+  "how.high": "viel Aufwand",
+  "how.max": "aller Aufwand",
+  "how.changed": "Vom nächsten Zug an",
+
   "lane.model": "Modell",
+  "lane.cost": "Kosten",
   "lane.tool": "Werkzeug",
   "lane.wait": "Warten",
   "lane.agent": "Unteragenten",
@@ -393,6 +403,7 @@ export const de: Catalogue = {
   "changes.since": "Seit",
   "changes.form": "Darstellung der Änderungen",
   "changes.unified": "Untereinander",
+  "changes.blanks": "Ohne Leerraum",
   "changes.split": "Nebeneinander",
 
   "tree.title": "Woher sie kommt",

@@ -124,7 +124,17 @@ export const enMore = {
   "past.empty": "Nothing had been said yet",
   "past.earlier": { one: "1 earlier message", other: "{n} earlier messages" },
 
+  "how.model": "Model",
+  "how.usual": "usual model",
+  "how.effort": "Effort",
+  "how.low": "low effort",
+  "how.medium": "medium effort",
+  "how.high": "high effort",
+  "how.max": "all effort",
+  "how.changed": "From the next turn on",
+
   "lane.model": "model",
+  "lane.cost": "cost",
   "lane.tool": "tools",
   "lane.wait": "waiting",
   "lane.agent": "agents",
@@ -178,6 +188,7 @@ export const enMore = {
   "changes.since": "Since",
   "changes.form": "How changes are shown",
   "changes.unified": "Unified",
+  "changes.blanks": "Without blanks",
   "changes.split": "Split",
 
   "tree.title": "Where it comes from",

@@ -52,8 +52,8 @@ function Apart({ lines, onLine }: { readonly lines: readonly DiffLine[]; readonl
 }
 
 /** One change of a file; of a long one the beginning. Without its head where that is said already. */
-export const EditView = memo(function EditView({ edit, limit = 24, split = false, head = true, onLine }: { readonly edit: Edit; readonly limit?: number; readonly split?: boolean; readonly head?: boolean; readonly onLine?: (l: DiffLine) => void }): ReactNode {
-  const lines = useMemo(() => linesOf(edit), [edit]);
+export const EditView = memo(function EditView({ edit, limit = 24, split = false, blanks = false, head = true, onLine }: { readonly edit: Edit; readonly limit?: number; readonly split?: boolean; readonly blanks?: boolean; readonly head?: boolean; readonly onLine?: (l: DiffLine) => void }): ReactNode {
+  const lines = useMemo(() => linesOf(edit, blanks), [edit, blanks]);
   const counts = useMemo(() => countOf(lines), [lines]);
   const [open, setOpen] = useState(false);
   const shown = open ? lines : lines.slice(0, limit);

@@ -41,6 +41,11 @@ export function axisOf(spans: readonly Span[]): Axis {
 export const zooms = { fit: 0, "1h": 3_600_000, "5m": 300_000, "10s": 10_000, "1s": 1000 } as const;
 export type Zoom = keyof typeof zooms;
 
+/** Those that show less than all of a time; longer ones would be no other. */
+export function zoomsFor(ms: number): readonly Zoom[] {
+  return (Object.keys(zooms) as Zoom[]).filter((z) => zooms[z] < ms || z === "fit");
+}
+
 /** A part of an axis around a place; without one its end. */
 export function windowOf(axis: Axis, zoom: Zoom, around: number | undefined): { readonly from: number; readonly length: number } {
   const length = zooms[zoom] === 0 ? axis.length : Math.min(axis.length, zooms[zoom]);

@@ -38,7 +38,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
   const [, go] = useLocation();
   const search = new URLSearchParams(useSearch());
   const since = search.get("since") ?? "", file = search.get("file") ?? "";
-  const split = usePref("split"), wide = useWide();
+  const split = usePref("split"), blanks = usePref("blanks"), wide = useWide();
   const change = (name: string, value: string) => {
     const next = new URLSearchParams(location.search);
     if (value === "") next.delete(name);
@@ -66,14 +66,14 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
     const all = new Map<string, { plus: number; minus: number; made: Made[] }>();
     for (const m of shown) {
       const f = all.get(m.edit.path) ?? { plus: 0, minus: 0, made: [] };
-      const c = countOf(linesOf(m.edit));
+      const c = countOf(linesOf(m.edit, blanks));
       f.plus += c.plus;
       f.minus += c.minus;
       f.made.push(m);
       all.set(m.edit.path, f);
     }
     return all;
-  }, [shown]);
+  }, [shown, blanks]);
   const total = [...files.values()].reduce((n, f) => ({ plus: n.plus + f.plus, minus: n.minus + f.minus }), { plus: 0, minus: 0 });
   const sendComments = () => {
     const message = comments.map((c) => `${c.path}:${c.line}\n> ${c.code}\n${c.text}`).join("\n\n");
@@ -98,6 +98,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
         <Counts {...total} />
         {files.size > 0 && first !== undefined && <Button size="sm" onClick={() => onRewind(first.message)}><I.Rewind size={12} />{t("changes.rewind")}</Button>}
         <span className="flex-1" />
+        {files.size > 0 && <label className="flex items-center gap-1.5 text-xs text-quiet"><input type="checkbox" checked={blanks} onChange={(e) => setPrefs({ blanks: e.target.checked })} className="accent-[var(--c-mark)]" />{t("changes.blanks")}</label>}
         {wide && <Choice label={t("changes.form")} value={split ? "split" : "unified"} onChange={(v) => setPrefs({ split: v === "split" })} options={[{ value: "unified", label: t("changes.unified") }, { value: "split", label: t("changes.split") }]} />}
         {comments.length > 0 && <Button size="sm" tone="primary" onClick={sendComments}><I.Steer size={12} />{t("changes.send", { n: comments.length })}</Button>}
       </div>
@@ -120,7 +121,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
                       <Ago at={m.call.ts} />
                       {m.by !== undefined && <Chip>{m.by}</Chip>}
                     </p>
-                    <EditView edit={m.edit} limit={60} split={split && wide} onLine={(line) => setOn({ path, line })} />
+                    <EditView edit={m.edit} limit={60} split={split && wide} blanks={blanks} onLine={(line) => setOn({ path, line })} />
                   </div>
                 ))}
                 {comments.filter((c) => c.path === path).map((c, i) => (

@@ -21,7 +21,7 @@ function rowsOf(spans: readonly Span[], cost: boolean): readonly Row[] {
   if (cost) lanes.push("cost");
   return lanes.map((lane, i) => {
     const row = i - lanes.indexOf(lane);
-    return { lane, row, name: row > 0 ? "" : lane === "cost" ? t("budget.cost") : texts[lane]() };
+    return { lane, row, name: row > 0 ? "" : lane === "cost" ? t("lane.cost") : texts[lane]() };
   });
 }
 
@@ -110,14 +110,16 @@ export const Lanes = memo(function Lanes({ events, began, zoom, live, selected, 
     for (const s of spans) {
       const from = x(s.from), w = Math.max(2, x(s.to) - from), at = y(s) + 4;
       if (from > width || from + w < labels) continue;
-      g.fillStyle = colour(s.bad ? "bad" : tones[s.lane]);
-      g.globalAlpha = selected === undefined || selected === s.seq ? 0.9 : 0.55;
       g.beginPath();
       if (s.lane === "checkpoint") {
         const mid = at + (height - 9) / 2;
         g.moveTo(from, mid - 5);
         for (const [dx, dy] of [[5, 0], [0, 5], [-5, 0]] as const) g.lineTo(from + dx, mid + dy);
       } else g.roundRect(from, at, w, height - 9, 3);
+      g.fillStyle = colour("panel"); // nothing shines through
+      g.fill();
+      g.fillStyle = colour(s.bad ? "bad" : tones[s.lane]);
+      g.globalAlpha = selected === undefined || selected === s.seq ? 0.9 : 0.55;
       g.fill();
       g.globalAlpha = 1;
       const left = Math.max(from, labels);

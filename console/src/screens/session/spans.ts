@@ -79,7 +79,7 @@ export function spansOf(events: readonly LogEvent[]): readonly Span[] {
         break;
       }
       case "session_checkpoint":
-        add("checkpoint", at, at, e.seq, String(p["summary_text"] ?? ""));
+        if (p["checkpoint_type"] !== "engine") add("checkpoint", at, at, e.seq, String(p["summary_text"] ?? ""));
         break;
       case "turn_end":
         written();

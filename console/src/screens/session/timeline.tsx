@@ -8,7 +8,7 @@ import { t } from "../../i18n/more";
 import { Button, Choice, Switch } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { Empty } from "../../ui/surface";
-import { type Zoom, zooms } from "./axis";
+import { type Zoom, zooms, zoomsFor } from "./axis";
 import { EventList, useBegan } from "./event-list";
 import { Lanes } from "./lanes";
 import { useClient, useHarness, useLive, useStatus } from "./live";
@@ -30,6 +30,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
   const feed = useFeed(id, end, wanted, seq);
   const began = useBegan(feed);
   const asked = search.get("zoom") ?? "", zoom = asked in zooms ? (asked as Zoom) : "fit";
+  const offered = useMemo(() => zoomsFor(Date.parse(feed.events.at(-1)?.ts ?? "") - Date.parse(feed.events[0]?.ts ?? "")), [feed.events]);
   const running = useStatus() === "running";
   const path = `/s/${encodeURIComponent(id)}/timeline`;
   const change = (name: string, value: string | undefined) => {
@@ -40,7 +41,7 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
   };
   const setZoom = (z: Zoom) => change("zoom", z === "fit" ? undefined : z);
   const closer = (n: 1 | -1) => {
-    const all = Object.keys(zooms) as Zoom[], to = all[all.indexOf(zoom) + n];
+    const to = offered[offered.indexOf(zoom) + n];
     if (to !== undefined) setZoom(to);
   };
   const follow = () => {
@@ -75,8 +76,8 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
         </form>
         <Button size="sm" tone="quiet" onClick={() => select(1)}>{t("timeline.first")}</Button>
         <Button size="sm" tone="quiet" onClick={() => select(end)}>{t("timeline.last")}</Button>
-        <Button size="sm" tone="quiet" aria-pressed={seq === undefined} onClick={follow}>{t("timeline.live")}</Button>
-        <div className="max-sm:hidden"><Choice label={t("timeline.zoom")} value={zoom} onChange={setZoom} options={(Object.keys(zooms) as Zoom[]).map((z) => ({ value: z, label: t(`zoom.${z}`) }))} /></div>
+        <Button size="sm" tone="quiet" aria-pressed={seq === undefined} onClick={follow}><span aria-hidden="true" className={`size-2 rounded-full ${seq === undefined ? "bg-ok" : "border border-edge"}`} />{t("timeline.live")}</Button>
+        {offered.length > 1 && <div className="max-sm:hidden"><Choice label={t("timeline.zoom")} value={zoom} onChange={setZoom} options={offered.map((z) => ({ value: z, label: t(`zoom.${z}`) }))} /></div>}
         <span className="flex-1" />
         <span className="num text-xs text-faint">{t("side.count", { n: end })}</span>
         <Switch label={t("side.debug")} checked={debug} onChange={(v) => setPrefs({ debug: v })} />

@@ -115,8 +115,8 @@ function Compare({ a, b }: { readonly a: string; readonly b: string }): ReactNod
   return (
     <Panel title={t("compare.title")}>
       <div className="overflow-x-auto" tabIndex={0} role="group" aria-label={t("compare.title")}>
-        <table data-testid="compare" className="w-full text-sm">
-          <thead><tr><th className="w-40" aria-label={t("compare.what")} />{both.map((d) => <th key={d.session_id} scope="col" className="py-1 text-start font-medium"><Link href={`/s/${d.session_id}`} className="hover:underline">{titleOf(d)}</Link></th>)}</tr></thead>
+        <table data-testid="compare" className="w-full table-fixed text-sm">
+          <thead><tr><th className="w-28 sm:w-40" aria-label={t("compare.what")} />{both.map((d) => <th key={d.session_id} scope="col" className="py-1 text-start font-medium"><Link href={`/s/${d.session_id}`} className="hover:underline">{titleOf(d)}</Link></th>)}</tr></thead>
           <tbody>{lines.map(([name, show]) => <tr key={name} className="border-t border-line"><th scope="row" className="py-1.5 text-start text-xs font-normal text-quiet">{name}</th>{both.map((d) => <td key={d.session_id} className="num py-1.5">{show(d)}</td>)}</tr>)}</tbody>
         </table>
       </div>
