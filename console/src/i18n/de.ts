@@ -96,8 +96,8 @@ export const de: Catalogue = {
   "keys.stop": "Stoppen",
   "keys.pause": "Anhalten, fortsetzen",
   "keys.branch": "Verzweigen",
-  "keys.zoomIn": "Verlauf: kürzere Zeit",
-  "keys.zoomOut": "Verlauf: längere Zeit",
+  "keys.zoomIn": "Zeitachse: näher",
+  "keys.zoomOut": "Zeitachse: weiter weg",
   "keys.debug": "Debug-Ebene",
   "keys.change": "Tasten ändern",
   "keys.change.of": "Taste ändern für {what}:",
@@ -382,6 +382,7 @@ export const de: Catalogue = {
   "inspect.state.at": "Zustand bei {n}",
   "inspect.diff": "Was sich änderte",
   "inspect.whole": "Ganz",
+  "inspect.together": "Zum selben:",
   "inspect.same": "Dieses Ereignis ändert nichts am Zustand.",
 
   "changes.of": "Änderungen von",

@@ -33,8 +33,8 @@ export const enMore = {
   "keys.stop": "Stop",
   "keys.pause": "Pause, resume",
   "keys.branch": "Branch",
-  "keys.zoomIn": "Timeline: a shorter time",
-  "keys.zoomOut": "Timeline: a longer time",
+  "keys.zoomIn": "Timeline: closer",
+  "keys.zoomOut": "Timeline: farther away",
   "keys.debug": "Debug tier",
   "keys.change": "Change keys",
   "keys.change.of": "Change the key of {what}:",
@@ -169,6 +169,7 @@ export const enMore = {
   "inspect.state.at": "State at {n}",
   "inspect.diff": "What changed",
   "inspect.whole": "Whole",
+  "inspect.together": "About the same:",
   "inspect.same": "This event changes nothing in the state.",
 
   "changes.of": "Changes of",

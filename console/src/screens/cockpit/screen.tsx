@@ -35,7 +35,7 @@ export default function CockpitScreen(): ReactNode {
   const stuck = list.filter(isStuck).length;
   const worst = useMemo(() => list.filter((r) => r.health !== undefined && (r.health.score < 100 || groupOf(r) === "running" || groupOf(r) === "needs")).sort((a, b) => a.health!.score - b.health!.score || (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 12), [list]);
   const days = useMemo(() => spentBy(list, Date.now()), [list, history]), today = days.at(-1)!.usd;
-  const dear = Math.max(...days.map((d) => d.usd), 1e-9);
+  const dear = Math.max(...days.map((d) => d.usd));
   const last = history.at(-1)?.samples, first = history[0];
   const rate = last !== undefined && first !== undefined && history.length > 1 ? ((sum(last, "harness_events_total") - sum(first.samples, "harness_events_total")) / (history.at(-1)!.at - first.at)) * 1000 : undefined;
   const rates = history.slice(1).map((h, i) => ((sum(h.samples, "harness_events_total") - sum(history[i]!.samples, "harness_events_total")) / (h.at - history[i]!.at)) * 1000);
@@ -50,7 +50,7 @@ export default function CockpitScreen(): ReactNode {
             <Figure label={t("cockpit.running")} value={number(count("running"))} href="/?status=running" />
             <Figure label={t("cockpit.stuck")} value={number(stuck)} tone={stuck > 0 ? "text-bad" : ""} />
             <Figure label={t("cockpit.failed")} value={number(count("failed"))} tone={count("failed") > 0 ? "text-bad" : ""} href="/?status=failed" />
-            <Figure label={t("cockpit.spent")} value={money(today)} hint={<Sparkline values={days.map((d) => (d.usd / dear) * 100)} className="text-mark" />} />
+            <Figure label={t("cockpit.spent")} value={money(today)} hint={dear > 0 ? <Sparkline values={days.map((d) => (d.usd / dear) * 100)} className="text-mark" /> : undefined} />
             <Figure label={t("cockpit.rate")} value={rate === undefined ? "–" : number(Math.round(rate * 10) / 10)} hint={<Sparkline values={rates.map((r) => (r / peak) * 100)} className="text-mark" />} />
           </dl>
           <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">

@@ -4,6 +4,7 @@ import { useLocation, useSearch } from "wouter";
 import { api, type LogEvent, messageOf, type Snapshot } from "../../data/api";
 import { useFeed } from "../../data/feed";
 import { useKeys } from "../../data/keys";
+import type { Fields } from "../../data/kinds";
 import { t } from "../../i18n/more";
 import { Button, Choice, IconButton } from "../../ui/controls";
 import { CopyButton } from "../../ui/copy";
@@ -26,6 +27,7 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
   const feed = useFeed(id, end, wanted, asked === null ? undefined : seq);
   const [form, setForm] = useState<"diff" | "whole">("diff");
   const event = useMemo(() => feed.events.find((e) => e.seq === seq), [feed.events, seq]);
+  const others = useMemo(() => (event === undefined ? [] : together(feed.events, event)), [feed.events, event]);
   const select = (n: number) => {
     const to = Math.max(1, Math.min(end, n));
     go(`/s/${encodeURIComponent(id)}/inspect?seq=${to}`, { replace: true });
@@ -41,6 +43,7 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
         <IconButton label={t("past.on")} onClick={() => select(seq + 1)}><I.Right size={14} /></IconButton>
         <IconButton label={t("timeline.last")} onClick={() => select(end)}>»</IconButton>
         <span className="num px-2 text-xs text-quiet">{seq} / {end}</span>
+        <Button size="sm" tone="quiet" aria-pressed={asked === null} onClick={() => (go(`/s/${encodeURIComponent(id)}/inspect`, { replace: true }), feed.jump(end))}><span aria-hidden="true" className={`size-2 rounded-full ${asked === null ? "bg-ok" : "border border-edge"}`} />{t("timeline.live")}</Button>
         <Button size="sm" onClick={() => go(`/s/${encodeURIComponent(id)}/at/${seq}`)}><I.Clock size={12} />{t("timeline.travel")}</Button>
         <Button size="sm" onClick={() => onBranch(`${id}.${seq}`)}><I.Branch size={12} />{t("past.branch")}</Button>
       </div>
@@ -48,7 +51,7 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
         <EventList feed={feed} end={end} selected={seq} onSelect={select} />
         <div className="min-h-0 border-line max-lg:overflow-y-auto max-lg:border-t lg:grid lg:grid-rows-2 lg:border-s">
           <section aria-label={t("inspect.payload")} className="overflow-auto p-4 lg:min-h-0" tabIndex={0}>
-            {event !== undefined && <Payload event={event} />}
+            {event !== undefined && <Payload event={event} others={others} onSelect={select} />}
           </section>
           <section aria-label={t("inspect.state")} className="overflow-auto border-t border-line p-4 lg:min-h-0" tabIndex={0}>
             <div className="mb-2 flex items-center justify-between"><h2 className="text-2xs font-semibold tracking-wider text-faint uppercase">{t("inspect.state.at", { n: seq })}</h2>
@@ -62,7 +65,14 @@ export default function Inspect({ id, onBranch }: { readonly id: string; readonl
   );
 }
 
-function Payload({ event: e }: { readonly event: LogEvent }): ReactNode {
+/** The events at hand that are about the same call or question. */
+function together(events: readonly LogEvent[], e: LogEvent): readonly LogEvent[] {
+  const of = (x: LogEvent) => ["tool_call_id", "request_id", "agent_id"].flatMap((k) => ((x.payload as Fields | null)?.[k] as string | undefined) ?? []);
+  const about = of(e);
+  return about.length === 0 ? [] : events.filter((x) => x !== e && x.turn_id === e.turn_id && of(x).some((k) => about.includes(k))).slice(0, 12);
+}
+
+function Payload({ event: e, others, onSelect }: { readonly event: LogEvent; readonly others: readonly LogEvent[]; readonly onSelect: (seq: number) => void }): ReactNode {
   const text = JSON.stringify(e, null, 2);
   return (
     <>
@@ -74,6 +84,12 @@ function Payload({ event: e }: { readonly event: LogEvent }): ReactNode {
         <CopyButton text={text} />
       </div>
       <Json value={e.payload} />
+      {others.length > 0 && (
+        <p className="mt-3 flex flex-wrap items-baseline gap-x-3 gap-y-1 text-2xs text-faint">
+          {t("inspect.together")}
+          {others.map((o) => <button key={o.seq} type="button" data-user onClick={() => onSelect(o.seq)} className="font-mono text-mark hover:underline">{o.seq} {o.type}</button>)}
+        </p>
+      )}
       <dl className="mt-3 grid grid-cols-[auto_1fr] gap-x-3 font-mono text-2xs text-faint">
         <dt data-user>id</dt><dd className="truncate">{e.id}</dd>
         {e.turn_id !== undefined && <><dt data-user>turn</dt><dd className="truncate">{e.turn_id}</dd></>}

@@ -120,6 +120,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
           {known && <StatusBadge status={status} />}
           {bridge && <span data-testid="bridge" className="max-sm:hidden"><Chip title={[t("session.bridge.what"), ...lacks].join("\n")}>{t("session.bridge")}</Chip></span>}
           <span className="flex-1" />
+          {row?.health !== undefined && <span className="md:hidden"><Score score={row.health.score} grade={row.health.grade} /></span>}
           <div className="hidden items-center gap-3 text-xs text-quiet md:flex">
             {detail?.engine !== undefined && <span className="text-faint">{[detail.engine, detail.config.model].filter(Boolean).join(" · ")}</span>}
             {detail?.health !== undefined && <Score score={detail.health.score} grade={detail.health.grade} />}

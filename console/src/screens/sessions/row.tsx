@@ -66,7 +66,7 @@ export const SessionRow = memo(function SessionRow({ row, approval, selected, be
         {row.health !== undefined && <Score score={row.health.score} grade={row.health.grade} />}
       </div>
       <span className="num hidden w-14 text-end text-xs text-faint md:block">{(row.health?.cost_usd ?? 0) > 0 && money(row.health!.cost_usd!)}</span>
-      <div className="hidden w-16 text-end text-xs leading-4 text-faint md:block"><Changed row={row} /></div>
+      <div className="hidden w-16 shrink-0 flex-col items-end text-xs leading-4 text-faint md:flex"><Changed row={row} /></div>
       <span title={row.directory} className="hidden w-28 truncate text-end text-xs text-faint lg:block">{folder}</span>
       <span className="w-12 shrink-0 text-end text-xs text-faint"><Ago at={row.updated_at} /></span>
     </div>
