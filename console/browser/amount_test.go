@@ -20,6 +20,7 @@ tool bash {"command":"go test ./lexer -run TestOffsets"}
 wait 1200ms
 outcome error 1200ms "exit status 1"
 emit session_checkpoint {"checkpoint_type":"step","summary_text":"the fault is found"}
+emit context_compacted {"original_count":24,"compacted_count":10,"tokens_saved":4200,"summary":"The lexer counts offsets twice."}
 emit subagent_event {"agent_id":"agt_1","status":"completed","summary":"Mapped 14 files"}
 call write {"path":"notes.md","content":"one\ntwo\n"} => "written"
 usage 1800 400 0.75
@@ -48,6 +49,11 @@ func TestASessionTellsWhatItCostAndChanged(t *testing.T) {
 	}
 	says(`[data-session="`+id+`"]`, "2 files +3 −2", "$0.75")
 
+	p.walk("/s/" + id)
+	says(`[data-note="checkpoint"]`, "the fault is found")
+	says(`[data-note="compaction"]`, "Context compacted")
+	p.accessible(axe(t), "a conversation with notes")
+	p.shot("amount-chat")
 	p.walk("/s/" + id + "/timeline")
 	shown := `Number(document.querySelector("canvas[data-window]").dataset.window)`
 	p.until(shown + " > 0")

@@ -44,7 +44,7 @@ export const kinds = {
   approval_required: { lane: "wait", say: (p) => join(p["tool_name"], line(p["description"])), tone: () => "warn" },
   approval_applied: { lane: "wait", say: (p) => join(p["tool_name"], p["decision"], p["scope"], p["source"], p["actor"], p["reason"]), tone: (p) => (p["decision"] === "deny" ? "warn" : "ok") },
   context_warning: { lane: "session", say: (p) => join(`${s(p["pct"])} %`, p["used_tokens"]), tone: () => "warn" },
-  context_compacted: { lane: "session", say: (p) => line(JSON.stringify(p)) },
+  context_compacted: { lane: "session", say: (p) => join(`${s(p["original_count"])} → ${s(p["compacted_count"])}`, line(p["summary"])) },
   step_progress: { lane: "session", say: (p) => join(`${s(p["index"])}/${s(p["total"])}`, p["title"], p["status"]) },
   usage: { lane: "debug", say: (p) => join(p["model"], `${s(p["input_tokens"])} → ${s(p["output_tokens"])}`, p["cost_usd"] === null || p["cost_usd"] === undefined ? "" : `$${s(p["cost_usd"])}`) },
   retrieval: { lane: "tool", say: (p) => line(p["query"]) },

@@ -337,6 +337,8 @@ export const de: Catalogue = {
   "past.empty": "Da war noch nichts gesagt",
   "past.earlier": { one: "1 frühere Nachricht", other: "{n} frühere Nachrichten" },
 
+  "chat.checkpoint": "Haltepunkt #{n} · {text}",
+  "chat.compacted": "Kontext verdichtet #{n} · {text}",
   "how.model": "Modell",
   "how.usual": "übliches Modell",
   "how.effort": "Aufwand",

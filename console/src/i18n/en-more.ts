@@ -124,6 +124,8 @@ export const enMore = {
   "past.empty": "Nothing had been said yet",
   "past.earlier": { one: "1 earlier message", other: "{n} earlier messages" },
 
+  "chat.checkpoint": "Checkpoint #{n} · {text}",
+  "chat.compacted": "Context compacted #{n} · {text}",
   "how.model": "Model",
   "how.usual": "usual model",
   "how.effort": "Effort",

@@ -1,16 +1,20 @@
 import type { HarnessMessage } from "harness-client";
 import { useHistory } from "harness-client/react";
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { useKeys } from "../../data/keys";
 import { t } from "../../i18n";
-import { Coming } from "../../shell/later";
+import { Coming, later } from "../../shell/later";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { useMeasured } from "../../ui/measured";
 import { Empty } from "../../ui/surface";
-import { useHarness, useStatus } from "./live";
+import { useHarness, useLive, useStatus } from "./live";
 import { Message } from "./message";
+import type { Notes } from "./notes";
+
+const NotesReader = later(() => import("./notes"));
+const Dividers = later(async () => ({ default: (await import("./notes")).Dividers }));
 
 /** The ids of messages; the same list as long as they are the same. */
 function useKeysOf(messages: readonly HarnessMessage[]): readonly string[] {
@@ -44,6 +48,9 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
   const newest = messages.at(-1);
   const status = useStatus();
 
+  const { shown } = useLive();
+  const [notes, setNotes] = useState<Notes>();
+  const before = (id: string) => notes?.has(id) && <Suspense><Dividers notes={notes.get(id)!} onBranch={onBranch} /></Suspense>;
   const keys = useKeysOf(settled);
   const virtual = useMeasured(scroller, keys, 120);
 
@@ -123,11 +130,15 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
           <div className="relative" style={{ height: virtual.total }}>
             {virtual.items.map((v) => (
               <div key={keys[v.index]} data-key={keys[v.index]} data-index={v.index} ref={virtual.watch} className="absolute inset-x-0 top-0 pb-4" style={{ transform: `translateY(${v.start}px)` }}>
+                {before(keys[v.index]!)}
                 <Message message={settled[v.index]!} onRewind={onRewind} onBranch={onBranch} />
               </div>
             ))}
           </div>
+          {newest !== undefined && before(newest.id)}
           {newest !== undefined && <Message key={newest.id} message={newest} newest onRewind={onRewind} onBranch={onBranch} />}
+          {before("")}
+          <Suspense>{shown && <NotesReader onNotes={setNotes} />}</Suspense>
         </div>
       </div>
       {!follows && (
