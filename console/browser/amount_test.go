@@ -49,6 +49,8 @@ func TestASessionTellsWhatItCostAndChanged(t *testing.T) {
 	}
 	says(`[data-session="`+id+`"]`, "2 files +3 −2", "$0.75")
 
+	p.walk("/s/" + id + "/changes")
+	says("main", "2 files +3 −2") // as the page counts what it has read
 	p.walk("/s/" + id)
 	says(`[data-note="checkpoint"]`, "the fault is found")
 	says(`[data-note="compaction"]`, "Context compacted")

@@ -98,7 +98,7 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
         <Counts {...total} />
         {files.size > 0 && first !== undefined && <Button size="sm" onClick={() => onRewind(first.message)}><I.Rewind size={12} />{t("changes.rewind")}</Button>}
         <span className="flex-1" />
-        {files.size > 0 && <label className="flex items-center gap-1.5 text-xs text-quiet"><input type="checkbox" checked={blanks} onChange={(e) => setPrefs({ blanks: e.target.checked })} className="accent-[var(--c-mark)]" />{t("changes.blanks")}</label>}
+        {files.size > 0 && <label className="flex items-center gap-1.5 max-sm:hidden text-xs text-quiet"><input type="checkbox" checked={blanks} onChange={(e) => setPrefs({ blanks: e.target.checked })} className="accent-[var(--c-mark)]" />{t("changes.blanks")}</label>}
         {wide && <Choice label={t("changes.form")} value={split ? "split" : "unified"} onChange={(v) => setPrefs({ split: v === "split" })} options={[{ value: "unified", label: t("changes.unified") }, { value: "split", label: t("changes.split") }]} />}
         {comments.length > 0 && <Button size="sm" tone="primary" onClick={sendComments}><I.Steer size={12} />{t("changes.send", { n: comments.length })}</Button>}
       </div>
