@@ -67,7 +67,7 @@ func (r *chatReader) begun() bool              { return r.isBegun }
 func (r *chatReader) done() bool               { return false } // usage comes after the reason
 func (r *chatReader) end() (model.Stop, error) { return r.stop, r.err }
 
-func (r *chatReader) event(e chatChunk) (out []model.Chunk) {
+func (r *chatReader) event(e *chatChunk) (out []model.Chunk) {
 	if !r.isBegun {
 		r.isBegun = true
 		out = append(out, model.Chunk{Kind: model.ChunkBegin, Provider: r.name, Name: e.Model, ID: e.ID})

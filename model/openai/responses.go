@@ -39,7 +39,7 @@ func (c *Responses) Stream(ctx context.Context, r *model.Request) iter.Seq2[mode
 
 // events is a reader of one protocol.
 type events[T any] interface {
-	event(T) []model.Chunk
+	event(*T) []model.Chunk
 	// end is asked when the stream is over; an error of the protocol, or nil
 	// and the reason to stop. A stream that did not say its end has no reason.
 	end() (model.Stop, error)
@@ -52,7 +52,7 @@ func follow[T any](ctx context.Context, s *server, stream *wire.Stream[T], read 
 	defer stream.Close()
 	yield = wire.Strict(s.name, yield)
 	for !read.done() && ctx.Err() == nil && stream.Next() {
-		for _, chunk := range read.event(*stream.Current()) {
+		for _, chunk := range read.event(stream.Current()) {
 			if !yield(chunk, nil) {
 				return
 			}

@@ -39,7 +39,7 @@ func (r *responseReader) block(item string) int {
 	return n
 }
 
-func (r *responseReader) event(e responseEvent) []model.Chunk {
+func (r *responseReader) event(e *responseEvent) []model.Chunk {
 	switch e.Type {
 	case "response.created":
 		r.isBegun = true
