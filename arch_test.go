@@ -154,8 +154,8 @@ var thirdParty = map[string]struct{ code, tests []string }{
 	"github.com/coreos/go-oidc/v3": {code: []string{"gateway"}},
 	"golang.org/x/oauth2":          {code: []string{"gateway"}},
 
-	"github.com/anthropics/anthropic-sdk-go": {tests: []string{"model/anthropic"}},
-	"github.com/openai/openai-go/v3":         {tests: []string{"model/openai"}},
+	"github.com/anthropics/anthropic-sdk-go": {code: []string{"model/anthropic"}},
+	"github.com/openai/openai-go/v3":         {code: []string{"model/openai"}},
 
 	"mvdan.cc/sh/v3":                    {code: []string{"policy", "tool"}},
 	"go.yaml.in/yaml/v3":                {code: []string{"policy", "notify"}},

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"iter"
 	"net/http"
 	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"harness/model"
 	"harness/model/wire"
@@ -31,9 +34,7 @@ type Client struct {
 	name      string
 	key       string
 	maxTokens int64
-	url       string // of messages
-	bearer    bool
-	http      *http.Client
+	messages  sdk.MessageService
 }
 
 // New makes a client that shows key to the server.
@@ -46,10 +47,14 @@ func New(key string, opts *Options) *Client {
 	if o.HTTP == nil {
 		o.HTTP = wire.NewHTTP(nil)
 	}
-	return &Client{
-		name: cmp.Or(o.Name, wire.Provider("anthropic", DefaultURL, o.URL)), key: key, maxTokens: cmp.Or(o.MaxTokens, 16384),
-		url: strings.TrimSuffix(o.URL, "/") + "/v1/messages", bearer: o.Bearer, http: o.HTTP,
+	c := &Client{name: cmp.Or(o.Name, wire.Provider("anthropic", DefaultURL, o.URL)), key: key, maxTokens: cmp.Or(o.MaxTokens, 16384)}
+	auth := option.WithAPIKey(key)
+	if o.Bearer {
+		auth = option.WithAuthToken(key)
 	}
+	c.messages = sdk.NewMessageService(option.WithoutEnvironmentDefaults(), option.WithBaseURL(strings.TrimSuffix(o.URL, "/")+"/"),
+		option.WithHTTPClient(o.HTTP), option.WithMaxRetries(0), option.WithoutOpenTelemetry(), auth)
+	return c
 }
 
 // Stream implements model.Client.
@@ -60,14 +65,9 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 			yield(model.Chunk{}, err)
 			return
 		}
-		params.Stream = true
-		yield = wire.Strict(c.name, yield)
-		stream, err := c.open(ctx, params)
-		if err != nil {
-			yield(model.Chunk{}, wire.Broken(ctx, c.name, c.key, false, err))
-			return
-		}
+		stream := c.messages.NewStreaming(ctx, params, option.WithMiddleware(wire.OnlyEvents))
 		defer stream.Close()
+		yield = wire.Strict(c.name, yield)
 		read := reader{provider: c.name}
 		for !read.done && ctx.Err() == nil && stream.Next() {
 			for _, chunk := range read.event(stream.Current()) {
@@ -80,7 +80,7 @@ func (c *Client) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.C
 		case ctx.Err() != nil:
 			err = context.Cause(ctx)
 		case stream.Err() != nil && !read.done:
-			err = wire.Broken(ctx, c.name, c.key, read.begun, stream.Err())
+			err = c.fault(ctx, read.begun, stream.Err())
 		case read.refused != nil:
 			err = read.refused
 		case !read.done || read.stop == "":
@@ -99,72 +99,35 @@ func (c *Client) Count(ctx context.Context, r *model.Request) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.MaxTokens, p.OutputConfig, p.Temperature = 0, nil, nil // not for a count
-	res, err := c.post(ctx, c.url+"/count_tokens", wire.WantJSON, p, c.http.Do)
+	count := sdk.MessageCountTokensParams{Model: p.Model, Messages: p.Messages, Thinking: p.Thinking, ToolChoice: p.ToolChoice,
+		System: sdk.MessageCountTokensParamsSystemUnion{OfTextBlockArray: p.System}}
+	for _, t := range p.Tools {
+		count.Tools = append(count.Tools, sdk.MessageCountTokensToolUnionParam{OfTool: t.OfTool})
+	}
+	n, err := c.messages.CountTokens(ctx, count)
 	if err != nil {
-		return 0, wire.Broken(ctx, c.name, c.key, false, err)
+		return 0, c.fault(ctx, false, err)
 	}
-	defer res.Body.Close()
-	var counted struct {
-		InputTokens int64 `json:"input_tokens"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&counted); err != nil {
-		return 0, wire.Broken(ctx, c.name, c.key, false, err)
-	}
-	return counted.InputTokens, nil
+	return n.InputTokens, nil
 }
 
-// open asks for an answer, event by event.
-func (c *Client) open(ctx context.Context, r *request) (*wire.Stream[event], error) {
-	res, err := c.post(ctx, c.url, wire.WantEvents, r, func(r *http.Request) (*http.Response, error) { return wire.OnlyEvents(r, c.http.Do) })
-	if err != nil {
-		return nil, err
+// fault names an error of the SDK.
+func (c *Client) fault(ctx context.Context, begun bool, err error) error {
+	e, ok := errors.AsType[*sdk.Error](err)
+	if !ok || ctx.Err() != nil {
+		return wire.Broken(ctx, c.name, c.key, begun, err)
 	}
-	return wire.NewStream[event](res.Body, true, func(e wire.Event) (skip bool, err error) {
-		switch {
-		case e.Type == "error":
-			return false, c.said(res, e.Data)
-		case e.Type == "ping", e.Type == "", len(e.Data) == 0:
-			return true, nil
-		}
-		return false, nil
-	}), nil
-}
-
-// post sends a request; an answer that is not a good one is an error.
-func (c *Client) post(ctx context.Context, url, accept string, body *request, do func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	r, err := wire.NewRequest(ctx, c.name, url, accept, body)
-	if err != nil {
-		return nil, err
+	said := wire.Said{Status: e.StatusCode, Words: []string{string(e.Type())}}
+	if e.Response != nil {
+		said.Header = e.Response.Header
 	}
-	r.Header.Set("Anthropic-Version", version)
-	if c.bearer {
-		r.Header.Set("Authorization", "Bearer "+c.key)
-	} else {
-		r.Header.Set("X-Api-Key", c.key)
-	}
-	res, err := do(r)
-	if err != nil || res.StatusCode == http.StatusOK {
-		return res, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body) // bounded by our client
-	if err != nil {
-		return nil, err
-	}
-	return nil, c.said(res, text)
-}
-
-// said is a complaint of the server.
-func (c *Client) said(res *http.Response, text []byte) error {
-	said := wire.Said{Status: res.StatusCode, Header: res.Header}
-	var body complaint
-	if json.Unmarshal(text, &body) == nil {
+	var body struct{ Error struct{ Message string } }
+	if json.Unmarshal([]byte(e.RawJSON()), &body) == nil {
 		said.Message = body.Error.Message
 	}
 	// Not a word of its own, but 400 for a prompt that is too long.
-	if word := body.Error.Type; word != "invalid_request_error" {
-		said.Words = []string{word}
+	if said.Words[0] == "invalid_request_error" {
+		said.Words = nil
 	}
 	return said.Error(c.name, c.key)
 }

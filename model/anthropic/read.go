@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
 	"harness/model"
 )
 
@@ -25,15 +27,15 @@ type call struct {
 	args     strings.Builder
 }
 
-func (r *reader) event(e *event) []model.Chunk {
+func (r *reader) event(e sdk.MessageStreamEventUnion) []model.Chunk {
 	switch e.Type {
 	case "message_start":
 		r.begun = true
 		r.calls, r.blocks = map[int64]*call{}, map[int64]int{}
 		u := e.Message.Usage
-		r.usage = model.Usage{Input: told(u.InputTokens), CacheRead: u.CacheReadInputTokens, CacheWrite: u.CacheCreationInputTokens, Output: u.OutputTokens}
+		r.usage = model.Usage{Input: u.InputTokens, CacheRead: u.CacheReadInputTokens, CacheWrite: u.CacheCreationInputTokens, Output: u.OutputTokens}
 		return []model.Chunk{
-			{Kind: model.ChunkBegin, Provider: r.provider, Name: e.Message.Model, ID: e.Message.ID},
+			{Kind: model.ChunkBegin, Provider: r.provider, Name: string(e.Message.Model), ID: e.Message.ID},
 			{Kind: model.ChunkUsage, Usage: r.usage},
 		}
 	case "content_block_start":
@@ -45,14 +47,14 @@ func (r *reader) event(e *event) []model.Chunk {
 			return []model.Chunk{{Kind: model.ChunkCallEnd, Block: r.blocks[e.Index], ID: c.id, Name: c.name, Text: c.args.String()}}
 		}
 	case "message_delta":
-		return r.ending(e)
+		return r.ending(&e)
 	case "message_stop":
 		r.done = true
 	}
 	return nil
 }
 
-func (r *reader) start(index int64, b *begun) []model.Chunk {
+func (r *reader) start(index int64, b *sdk.ContentBlockStartEventContentBlockUnion) []model.Chunk {
 	switch b.Type {
 	case "text", "thinking", "redacted_thinking", "tool_use":
 	default:
@@ -78,7 +80,7 @@ func (r *reader) start(index int64, b *begun) []model.Chunk {
 	return nil
 }
 
-func (r *reader) delta(index int64, d *delta) []model.Chunk {
+func (r *reader) delta(index int64, d *sdk.MessageStreamEventUnionDelta) []model.Chunk {
 	n, ours := r.blocks[index]
 	if !ours {
 		return nil
@@ -101,35 +103,29 @@ func (r *reader) delta(index int64, d *delta) []model.Chunk {
 	return nil
 }
 
-func (r *reader) ending(e *event) []model.Chunk {
+func (r *reader) ending(e *sdk.MessageStreamEventUnion) []model.Chunk {
 	u := e.Usage
 	r.usage.Output, r.usage.Reasoning = u.OutputTokens, u.OutputTokensDetails.ThinkingTokens
-	if u.InputTokens != nil { // cumulative, if it is there at all
-		r.usage.Input, r.usage.CacheRead, r.usage.CacheWrite = *u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens
+	if u.JSON.InputTokens.Valid() { // cumulative, if it is there at all
+		r.usage.Input, r.usage.CacheRead, r.usage.CacheWrite = u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens
 	}
 	switch e.Delta.StopReason {
-	case "end_turn":
+	case sdk.StopReasonEndTurn:
 		r.stop = model.StopEnd
-	case "tool_use":
+	case sdk.StopReasonToolUse:
 		r.stop = model.StopTools
-	case "stop_sequence":
+	case sdk.StopReasonStopSequence:
 		r.stop = model.StopSequence
-	case "pause_turn":
+	case sdk.StopReasonPauseTurn:
 		r.stop = model.StopPause
-	case "max_tokens", "model_context_window_exceeded":
+	case sdk.StopReasonMaxTokens:
 		r.stop = model.StopMaxTokens
-	case "refusal":
+	case sdk.StopReasonModelContextWindowExceeded:
+		r.stop = model.StopMaxTokens
+	case sdk.StopReasonRefusal:
 		r.refused = &model.Error{Fault: model.Refused, Provider: r.provider, Message: "the model stopped with a refusal"}
 	default:
 		r.refused = &model.Error{Fault: model.ServerError, Provider: r.provider, Message: fmt.Sprintf("stopped for a reason we do not know: %.50q", e.Delta.StopReason)}
 	}
 	return []model.Chunk{{Kind: model.ChunkUsage, Usage: r.usage}}
-}
-
-// told is a number, if there is one.
-func told(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

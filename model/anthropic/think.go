@@ -3,6 +3,9 @@ package anthropic
 import (
 	"strings"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
 	"harness/model"
 )
 
@@ -18,23 +21,25 @@ var budgets = map[model.Effort]int64{
 const answerRoom = 4096
 
 // think sets how the model thinks, and its temperature if it does not.
-func think(p *request, r *model.Request) {
+func think(p *sdk.MessageNewParams, r *model.Request) {
 	switch {
 	case r.Effort == model.EffortDefault:
 	case r.Effort == model.EffortNone:
-		p.Thinking = &thinking{Type: "disabled"}
+		p.Thinking.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
 	case byBudget(r.Model) && openWithoutThought(p.Messages):
 	case byBudget(r.Model):
 		budget := budgets[r.Effort]
-		p.Thinking = &thinking{Type: "enabled", BudgetTokens: budget}
+		p.Thinking.OfEnabled = &sdk.ThinkingConfigEnabledParam{BudgetTokens: budget}
 		p.MaxTokens = max(p.MaxTokens, budget+answerRoom)
 		return
 	default:
-		p.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
-		p.OutputConfig = &output{string(r.Effort)}
+		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
+		p.OutputConfig.Effort = sdk.OutputConfigEffort(r.Effort)
 		return
 	}
-	p.Temperature = r.Temperature
+	if r.Temperature != nil {
+		p.Temperature = param.NewOpt(*r.Temperature)
+	}
 }
 
 func byBudget(name string) bool {
@@ -49,11 +54,11 @@ func byBudget(name string) bool {
 // openWithoutThought reports whether calls are under way that began without a
 // thought of this provider, as after a fallback. A model that thinks by a
 // budget refuses to go on with such.
-func openWithoutThought(messages []message) bool {
+func openWithoutThought(messages []sdk.MessageParam) bool {
 	n := len(messages)
-	if n < 2 || messages[n-2].Role != assistant || messages[n-1].Content[0].Type != aResult {
+	if n < 2 || messages[n-2].Role != sdk.MessageParamRoleAssistant || messages[n-1].Content[0].OfToolResult == nil {
 		return false
 	}
 	first := messages[n-2].Content[0]
-	return first.Type != aThought && first.Type != aRedacted
+	return first.OfThinking == nil && first.OfRedactedThinking == nil
 }

@@ -35,9 +35,9 @@ func (c *Chat) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chu
 			yield(model.Chunk{}, err)
 			return
 		}
-		stream, err := post[chatChunk](ctx, &c.server, c.url, request, false)
+		stream, err := c.post(ctx, request)
 		if err != nil {
-			yield(model.Chunk{}, wire.Broken(ctx, c.name, c.key, false, err))
+			yield(model.Chunk{}, c.fault(ctx, false, err))
 			return
 		}
 		follow(ctx, &c.server, stream, &chatReader{server: &c.server, calls: map[int]*chatCall{}, text: -1, thought: -1}, yield)
@@ -67,7 +67,7 @@ func (r *chatReader) begun() bool              { return r.isBegun }
 func (r *chatReader) done() bool               { return false } // usage comes after the reason
 func (r *chatReader) end() (model.Stop, error) { return r.stop, r.err }
 
-func (r *chatReader) event(e *chatChunk) (out []model.Chunk) {
+func (r *chatReader) event(e chatChunk) (out []model.Chunk) {
 	if !r.isBegun {
 		r.isBegun = true
 		out = append(out, model.Chunk{Kind: model.ChunkBegin, Provider: r.name, Name: e.Model, ID: e.ID})

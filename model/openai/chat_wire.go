@@ -1,6 +1,17 @@
 package openai
 
-import "encoding/json"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"harness/model/wire"
+)
 
 // The types of Chat Completions are ours: the SDK has them in its root package,
 // which is 9 MB of binary, and without the fields of servers that follow.
@@ -91,4 +102,39 @@ type chatDelta struct {
 	ReasoningContent string         `json:"reasoning_content"` // what most servers call it
 	Reasoning        string         `json:"reasoning"`         // what others do
 	ToolCalls        []chatToolCall `json:"tool_calls"`
+}
+
+// post sends the request and returns the stream of the answer.
+func (c *Chat) post(ctx context.Context, r *chatRequest) (*ssestream.Stream[chatChunk], error) {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, &body)
+	if err != nil {
+		return nil, fmt.Errorf("address of %s: %w", c.name, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", "harness")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	res, err := wire.OnlyEvents(req, c.http.Do)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return ssestream.NewStream[chatChunk](ssestream.NewDecoder(res), nil), nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body) // bounded by our client
+	if err != nil {
+		return nil, err
+	}
+	said := wire.Said{Status: res.StatusCode, Header: res.Header}
+	said.Words, said.Message, _ = complaint(text)
+	return nil, said.Error(c.name, c.key)
 }

@@ -2,8 +2,13 @@ package openai
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/responses"
 
 	"harness/model"
 	"harness/model/wire"
@@ -37,6 +42,24 @@ func connect(key string, opts *Options) server {
 		o.HTTP = wire.NewHTTP(nil)
 	}
 	return server{cmp.Or(o.Name, wire.Provider("openai", DefaultURL, o.URL)), key, o.URL, o.HTTP}
+}
+
+// fault names an error of the SDK.
+func (s *server) fault(ctx context.Context, begun bool, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*responses.Error](err); ok {
+		said := wire.Said{Status: e.StatusCode, Words: []string{e.Code, e.Type}, Message: e.Message}
+		if e.Response != nil {
+			said.Header = e.Response.Header
+		}
+		return said.Error(s.name, s.key)
+	}
+	if e, ok := errors.AsType[*ssestream.StreamError](err); ok {
+		return s.said(e.Event.Data)
+	}
+	return wire.Broken(ctx, s.name, s.key, begun, err)
 }
 
 func (s *server) badSchema(tool string) error {

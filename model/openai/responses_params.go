@@ -4,52 +4,69 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+
 	"harness/model"
 )
 
 // params writes the request down. Equal beginnings of requests become equal bytes.
-func (c *Responses) params(r *model.Request) (*responseRequest, error) {
-	p := &responseRequest{
-		Model: r.Model, Instructions: r.System, MaxOutputTokens: max(0, r.MaxTokens), ParallelToolCalls: true, Stream: true,
-		Include: []string{"reasoning.encrypted_content"}, Input: []inputItem{},
+func (c *Responses) params(r *model.Request) (responses.ResponseNewParams, error) {
+	p := responses.ResponseNewParams{
+		Model: shared.ResponsesModel(r.Model), Store: param.NewOpt(false), ParallelToolCalls: param.NewOpt(true),
+		Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
+		Input:   responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{}},
 	}
-	if !r.NoCache {
-		p.PromptCacheKey = r.CacheKey
+	if r.System != "" {
+		p.Instructions = param.NewOpt(r.System)
+	}
+	if r.MaxTokens > 0 {
+		p.MaxOutputTokens = param.NewOpt(r.MaxTokens)
+	}
+	if r.CacheKey != "" && !r.NoCache {
+		p.PromptCacheKey = param.NewOpt(r.CacheKey)
 	}
 	switch r.Effort {
 	case model.EffortDefault:
-		p.Temperature = r.Temperature
+		if r.Temperature != nil {
+			p.Temperature = param.NewOpt(*r.Temperature)
+		}
 	case model.EffortNone:
-		p.Reasoning = &reasoning{Effort: "none"}
+		p.Reasoning.Effort = shared.ReasoningEffortNone
 	default:
-		p.Reasoning = &reasoning{Effort: string(r.Effort), Summary: "auto"}
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Effort), Summary: shared.ReasoningSummaryAuto}
 	}
 	for _, t := range r.Tools {
-		var schema map[string]json.RawMessage
+		var schema map[string]any
 		if json.Unmarshal(t.Schema, &schema) != nil || schema == nil {
-			return nil, c.badSchema(t.Name)
+			return p, c.badSchema(t.Name)
 		}
-		p.Tools = append(p.Tools, functionTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
+		tool := &responses.FunctionToolParam{Name: t.Name, Parameters: schema, Strict: param.NewOpt(false)}
+		if t.Description != "" {
+			tool.Description = param.NewOpt(t.Description)
+		}
+		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: tool})
 	}
 	switch {
 	case len(r.Tools) == 0 || r.Choice == model.ChoiceAuto:
 	case r.Choice == model.ChoiceAny:
-		p.ToolChoice = "required"
+		p.ToolChoice.OfToolChoiceMode = param.NewOpt(responses.ToolChoiceOptionsRequired)
 	case r.Choice == model.ChoiceNone:
-		p.ToolChoice = "none"
+		p.ToolChoice.OfToolChoiceMode = param.NewOpt(responses.ToolChoiceOptionsNone)
 	}
 	for i := range r.Messages {
-		p.Input = append(p.Input, c.items(&r.Messages[i])...)
+		p.Input.OfInputItemList = append(p.Input.OfInputItemList, c.items(&r.Messages[i])...)
 	}
 	return p, nil
 }
 
 // items is a message as input items, in the order of its parts.
-func (c *Responses) items(m *model.Message) (all []inputItem) {
-	var said []inputPart
+func (c *Responses) items(m *model.Message) (all []responses.ResponseInputItemUnionParam) {
+	var said responses.ResponseInputMessageContentListParam
 	flush := func() {
 		if len(said) > 0 {
-			all = append(all, inputItem{Role: "user", Content: said})
+			all = append(all, responses.ResponseInputItemParamOfMessage(said, responses.EasyInputMessageRoleUser))
 			said = nil
 		}
 	}
@@ -59,24 +76,22 @@ func (c *Responses) items(m *model.Message) (all []inputItem) {
 			switch {
 			case p.Text == "":
 			case m.Role == model.Assistant:
-				all = append(all, inputItem{Role: "assistant", Content: p.Text})
+				all = append(all, responses.ResponseInputItemParamOfMessage(p.Text, responses.EasyInputMessageRoleAssistant))
 			default:
-				said = append(said, inputPart{Type: "input_text", Text: &p.Text})
+				said = append(said, responses.ResponseInputContentParamOfInputText(p.Text))
 			}
-		case model.PartImage:
-			said = append(said, inputPart{Type: "input_image", Detail: "auto", ImageURL: dataURL(p)})
-		case model.PartFile:
-			said = append(said, file(p))
+		case model.PartImage, model.PartFile:
+			said = append(said, media(p))
 		case model.PartThinking:
 			if p.Provider == c.name && p.Signature != "" && p.ID != "" {
-				thought := []summary{}
+				item := &responses.ResponseReasoningItemParam{ID: p.ID, EncryptedContent: param.NewOpt(p.Signature), Summary: []responses.ResponseReasoningItemSummaryParam{}}
 				if p.Text != "" {
-					thought = append(thought, summary{p.Text, "summary_text"})
+					item.Summary = append(item.Summary, responses.ResponseReasoningItemSummaryParam{Text: p.Text})
 				}
-				all = append(all, inputItem{Type: "reasoning", ID: p.ID, EncryptedContent: p.Signature, Summary: &thought})
+				all = append(all, responses.ResponseInputItemUnionParam{OfReasoning: item})
 			}
 		case model.PartCall:
-			all = append(all, inputItem{Type: "function_call", CallID: &p.ID, Name: &p.Name, Arguments: new(string(p.Object()))})
+			all = append(all, responses.ResponseInputItemParamOfFunctionCall(string(p.Object()), p.ID, p.Name))
 		case model.PartResult:
 			flush()
 			all = append(all, result(p))
@@ -87,14 +102,15 @@ func (c *Responses) items(m *model.Message) (all []inputItem) {
 }
 
 // result is a text if it can be, since every server takes that.
-func result(p *model.Part) inputItem {
-	var list []inputPart
+func result(p *model.Part) responses.ResponseInputItemUnionParam {
+	item := &responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(p.ID)}
+	var list responses.ResponseFunctionCallOutputItemListParam
 	for i := range p.Parts {
 		switch q := &p.Parts[i]; q.Kind {
 		case model.PartImage:
-			list = append(list, inputPart{Type: "input_image", ImageURL: dataURL(q)})
+			list = append(list, responses.ResponseFunctionCallOutputItemUnionParam{OfInputImage: &responses.ResponseInputImageContentParam{ImageURL: param.NewOpt(dataURL(q))}})
 		case model.PartFile:
-			list = append(list, file(q))
+			list = append(list, responses.ResponseFunctionCallOutputItemUnionParam{OfInputFile: &responses.ResponseInputFileContentParam{FileData: param.NewOpt(dataURL(q)), Filename: param.NewOpt(q.Name)}})
 		case model.PartText, model.PartThinking, model.PartCall, model.PartResult:
 		}
 	}
@@ -102,15 +118,20 @@ func result(p *model.Part) inputItem {
 	if p.IsError {
 		text = "error: " + text
 	}
-	item := inputItem{Type: "function_call_output", CallID: &p.ID, Output: text}
-	if list != nil {
-		item.Output = append([]inputPart{{Type: "input_text", Text: &text}}, list...)
+	if list == nil {
+		item.Output.OfString = param.NewOpt(text)
+	} else {
+		first := responses.ResponseFunctionCallOutputItemUnionParam{OfInputText: &responses.ResponseInputTextContentParam{Text: text}}
+		item.Output.OfResponseFunctionCallOutputItemArray = append(responses.ResponseFunctionCallOutputItemListParam{first}, list...)
 	}
-	return item
+	return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: item}
 }
 
-func file(p *model.Part) inputPart {
-	return inputPart{Type: "input_file", FileData: dataURL(p), Filename: &p.Name}
+func media(p *model.Part) responses.ResponseInputContentUnionParam {
+	if p.Kind == model.PartImage {
+		return responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt(dataURL(p))}}
+	}
+	return responses.ResponseInputContentUnionParam{OfInputFile: &responses.ResponseInputFileParam{FileData: param.NewOpt(dataURL(p)), Filename: param.NewOpt(p.Name)}}
 }
 
 func dataURL(p *model.Part) string {

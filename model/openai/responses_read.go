@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/openai/openai-go/v3/responses"
+
 	"harness/model"
 	"harness/model/wire"
 )
@@ -39,11 +41,11 @@ func (r *responseReader) block(item string) int {
 	return n
 }
 
-func (r *responseReader) event(e *responseEvent) []model.Chunk {
+func (r *responseReader) event(e responses.ResponseStreamEventUnion) []model.Chunk {
 	switch e.Type {
 	case "response.created":
 		r.isBegun = true
-		return []model.Chunk{{Kind: model.ChunkBegin, Provider: r.name, Name: e.Response.Model, ID: e.Response.ID}}
+		return []model.Chunk{{Kind: model.ChunkBegin, Provider: r.name, Name: string(e.Response.Model), ID: e.Response.ID}}
 	case "response.output_item.added":
 		if e.Item.Type == "function_call" {
 			return r.begin(&e.Item)
@@ -72,7 +74,7 @@ func (r *responseReader) event(e *responseEvent) []model.Chunk {
 		return r.finish(&e.Response)
 	case "response.failed":
 		r.isDone = true
-		said := wire.Said{Status: http.StatusOK, Words: []string{e.Response.Error.Code}, Message: e.Response.Error.Message}
+		said := wire.Said{Status: http.StatusOK, Words: []string{string(e.Response.Error.Code)}, Message: e.Response.Error.Message}
 		r.err = said.Error(r.name, r.key)
 	case "error":
 		r.isDone = true
@@ -82,7 +84,7 @@ func (r *responseReader) event(e *responseEvent) []model.Chunk {
 	return nil
 }
 
-func (r *responseReader) begin(i *outputItem) []model.Chunk {
+func (r *responseReader) begin(i *responses.ResponseOutputItemUnion) []model.Chunk {
 	r.called = true
 	key := cmp.Or(i.ID, i.CallID)
 	r.calls[key] = &openCall{id: i.CallID, name: i.Name}
@@ -91,7 +93,7 @@ func (r *responseReader) begin(i *outputItem) []model.Chunk {
 
 // item is a whole item. Its beginning may not have been announced, and a call
 // may have no id but its own.
-func (r *responseReader) item(i *outputItem) (out []model.Chunk) {
+func (r *responseReader) item(i *responses.ResponseOutputItemUnion) (out []model.Chunk) {
 	key := cmp.Or(i.ID, i.CallID)
 	switch i.Type {
 	case "reasoning":
@@ -108,7 +110,7 @@ func (r *responseReader) item(i *outputItem) (out []model.Chunk) {
 		if r.calls[key] == nil {
 			out = r.begin(i)
 		}
-		c, args := r.calls[key], i.Arguments
+		c, args := r.calls[key], i.Arguments.OfString
 		if c.ended {
 			return nil
 		}
@@ -121,7 +123,7 @@ func (r *responseReader) item(i *outputItem) (out []model.Chunk) {
 	return out
 }
 
-func (r *responseReader) finish(res *responseObject) []model.Chunk {
+func (r *responseReader) finish(res *responses.Response) []model.Chunk {
 	r.isDone = true
 	u := res.Usage
 	cached := u.InputTokensDetails.CachedTokens
