@@ -6,7 +6,6 @@ NPM    ?= npm
 BENCH  ?= .
 PKG    ?= ./...
 ARGS   ?=
-FLAGS  ?=
 
 # Test drivers written for Node keep a lockfile in testdata/node; the client in
 # TypeScript has its own. npm writes node_modules/.package-lock.json last, so that
@@ -61,8 +60,8 @@ $(NODE_AGENTS)/node_modules/.package-lock.json:
 	cp $(dir $(NODE_LOCK))package.json $(NODE_LOCK) $(NODE_AGENTS)
 	$(NPM) ci --prefix $(NODE_AGENTS) --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 
-test: deps agents lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package, FLAGS for go test)
-	$(GO) test $(FLAGS) $(PKG)
+test: deps agents lint ## fetch what is missing, lint, run every test (PKG=./kernel for one package)
+	$(GO) test $(PKG)
 
 lint: ## gofmt, vet, staticcheck
 	@unformatted=$$(find . \( -name node_modules -o -name testdata \) -prune -o -name '*.go' -exec gofmt -l {} +); [ -z "$$unformatted" ] || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }

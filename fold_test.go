@@ -103,7 +103,7 @@ func story(rng *rand.Rand, n, size int) []harness.Event {
 			q.AgentID, q.Status, q.Task = pick("agent "), []string{"running", "completed", ""}[rng.IntN(3)], strings.Repeat("x", rng.IntN(size))
 		case *harness.Artifact:
 			q.ArtifactID, q.Title = pick("art_"), strings.Repeat("🙂", rng.IntN(size))
-			q.Metadata = json.RawMessage([]string{``, `null`, `{ "a" : "<" }`, `{"a":"` + strings.Repeat("x", rng.IntN(600)) + `"}`}[rng.IntN(4)])
+			q.Metadata = json.RawMessage([]string{``, `null`, `{ "a" : "<" }`, `{"a":"` + strings.Repeat("x", rng.IntN(600)) + `"}`, `{"point":{"x":1}}`}[rng.IntN(5)])
 		case *harness.SessionState:
 			if rng.IntN(4) == 0 {
 				q.ParentSessionID, q.BranchSourceEventID = "parent", harness.EventID("parent", harness.Seq(i))

@@ -125,7 +125,12 @@ func (t *Trail) clone() *Trail {
 // the oldest points that fresh ones push out: most of a trail, and every wake
 // reads it.
 func (s *State) appendUnread(b []byte) []byte {
-	points := bytes.Count(s.unread, []byte(pointLine))
+	points := 0
+	for line := range bytes.Lines(s.unread) {
+		if bytes.HasPrefix(line, []byte(pointLine)) {
+			points++
+		}
+	}
 	for _, t := range s.fresh {
 		if t.Point != nil {
 			points++
@@ -141,9 +146,8 @@ func (s *State) appendUnread(b []byte) []byte {
 	return b
 }
 
-// pointLine begins the line of a point, and cannot stand within any: quotes in
-// texts are escaped.
-const pointLine = `{"point":{`
+// pointLine begins the line of a point.
+const pointLine = `{"point":`
 
 // appendTrail appends the trail as lines, each behind a line feed.
 func (s *State) appendTrail(b []byte) []byte {

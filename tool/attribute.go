@@ -57,14 +57,14 @@ func unescapeEnded(s string) string {
 		if !is {
 			return b.String()
 		}
-		name, after, ends := strings.Cut(entity, ";")
-		if !ends || strings.ContainsAny(name, "&= ") {
+		end := strings.IndexAny(entity, ";&= ")
+		if end < 0 || entity[end] != ';' {
 			b.WriteByte('&')
 			s = entity
 			continue
 		}
-		b.WriteString(html.UnescapeString("&" + name + ";"))
-		s = after
+		b.WriteString(html.UnescapeString("&" + entity[:end+1]))
+		s = entity[end+1:]
 	}
 }
 

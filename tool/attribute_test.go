@@ -44,3 +44,13 @@ func TestAttributesAreThoseOfTheTokenizer(t *testing.T) {
 	}
 	t.Logf("%d were there", found)
 }
+
+// TestAValueOfAmpersandsIsCheap: a page may have as many as it is long. A reader
+// that looked for the end of each would take an hour.
+func TestAValueOfAmpersandsIsCheap(t *testing.T) {
+	t.Parallel()
+	value := strings.Repeat("&", maxBody)
+	if got := attribute(`<img alt="`+value+`">`, "alt"); got != value {
+		t.Errorf("%d bytes of %d", len(got), len(value))
+	}
+}

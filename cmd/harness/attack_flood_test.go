@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,12 +194,15 @@ func TestAClientThatOnlyTalksHurtsOnlyItself(t *testing.T) {
 			}
 		})
 	}
+	var waited []time.Duration
 	for range 50 {
 		began := time.Now()
 		acked(t, bob.do(`"type":"configure","config":{"model":"m"}`))
-		if d := time.Since(began); d > busy {
-			t.Errorf("bob waited %s", d)
-		}
+		waited = append(waited, time.Since(began))
+	}
+	slices.Sort(waited)
+	if half, most := waited[len(waited)/2], waited[len(waited)-1]; half > 2*time.Second || most > busy {
+		t.Errorf("bob waited %s, and once %s", half, most)
 	}
 	over.Store(true)
 	flooding.Wait()

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"harness"
 )
@@ -20,13 +22,23 @@ func gallery(t testing.TB) string {
 	for _, n := range []struct{ id, user, prompt string }{
 		{"ses_ada", "ada", "tools"}, {"ses_ask", "ada", "ask"}, {"ses_bob", "bob", "hello\nworld"}, {"ses_fail", "", "fail"},
 	} {
+		nextMillisecond()
 		s.create(harness.NewSession{ID: harness.SessionID(n.id), User: n.user})
 		s.turn(harness.SessionID(n.id), n.prompt)
 	}
+	nextMillisecond() // lists are in the order of milliseconds
 	s.turn("ses_bob", "again")
+	nextMillisecond()
 	s.create(harness.NewSession{ID: "ses_branch", User: "eve", From: &harness.Branch{Session: "ses_bob", Seq: 4}})
 	s.turn("ses_branch", "another way")
 	return dir
+}
+
+// nextMillisecond returns when the clock shows another one.
+func nextMillisecond() {
+	for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
+		runtime.Gosched()
+	}
 }
 
 // ids are the sessions of a listing, in order.

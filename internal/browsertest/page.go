@@ -156,10 +156,14 @@ func Quote(s string) string {
 	return string(b)
 }
 
+// gallery is a folder for pictures that CI names: with -artifacts go test would
+// remember no result.
+func gallery() string { return os.Getenv("HARNESS_TEST_PICTURES") }
+
 // Keeps reports whether the test was asked to keep artefacts: to paint a page
 // costs more than most tests.
 func (p *Page) Keeps() bool {
-	return slices.Contains(strings.Split(filepath.ToSlash(p.tb.ArtifactDir()), "/"), "_artifacts") // go test -artifacts
+	return gallery() != "" || slices.Contains(strings.Split(filepath.ToSlash(p.tb.ArtifactDir()), "/"), "_artifacts") // go test -artifacts
 }
 
 // Shot keeps what the page looks like now, if the test keeps artefacts.
@@ -175,8 +179,10 @@ func (p *Page) keep(name string) {
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err == nil {
-		err = os.WriteFile(filepath.Join(p.tb.ArtifactDir(), name+".png"), png, 0o644)
+	for _, dir := range []string{p.tb.ArtifactDir(), gallery()} {
+		if err == nil && dir != "" {
+			err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+		}
 	}
 	if err != nil {
 		p.tb.Logf("screenshot %s: %v", name, err)
