@@ -18,7 +18,10 @@ async function reach(path, init) {
       await new Promise((r) => setTimeout(r, ms));
     }
   }
-  return fetch(path, init);
+  return fetch(path, init).catch((e) => {
+    history.replaceState(null, "", "/login#" + given); // nobody has had the code: it is for the reload
+    throw e;
+  });
 }
 
 async function login() {
@@ -35,7 +38,4 @@ async function enter() {
   const here = new URL(next, location.origin);
   location.replace(here.origin === location.origin ? here.pathname : "/");
 }
-login().catch(() => {
-  history.replaceState(null, "", "/login#" + given); // for the reload
-  say("The server did not answer. Reload to try again.");
-});
+login().catch(() => say("The server did not answer. Reload to try again."));
