@@ -17,13 +17,6 @@ type Abilities struct {
 	Ignores []string // which settings of a configuration it does not heed, in S3's words
 }
 
-// Lacks is what a session does not have because of its engine.
-type Lacks struct {
-	Events   []Type   `json:"events,omitempty"`
-	Commands []string `json:"commands,omitempty"`
-	Settings []string `json:"settings,omitempty"`
-}
-
 // kinds is a set of the inventory's, a bit for each: they are asked for whenever a
 // session wakes.
 type kinds uint64
