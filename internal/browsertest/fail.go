@@ -42,6 +42,14 @@ func (f *Failed) first(path string) bool {
 func (p *Page) FailFirst(choose func(method, path string) bool) *Failed {
 	p.tb.Helper()
 	f := &Failed{once: map[string]bool{}}
+	p.Fail(func(method, path string) bool { return choose(method, path) && f.first(path) })
+	return f
+}
+
+// Fail has every request break off that is chosen; documents and WebSockets are
+// let alone.
+func (p *Page) Fail(choose func(method, path string) bool) {
+	p.tb.Helper()
 	events := chromedp.Events(p.ctx, fetch.RequestPaused)
 	Call(p, fetch.Enable, fetch.EnableParams{})
 	p.heard.Go(func() {
@@ -50,13 +58,12 @@ func (p *Page) FailFirst(choose func(method, path string) bool) *Failed {
 				return
 			}
 			u, err := url.Parse(e.Request.URL)
-			fails := err == nil && e.ResourceType != network.ResourceTypeDocument && choose(e.Request.Method, u.Path) && f.first(u.Path)
+			fails := err == nil && e.ResourceType != network.ResourceTypeDocument && choose(e.Request.Method, u.Path)
 			if err := p.release(e.RequestID, fails); err != nil && p.ctx.Err() == nil {
 				p.tb.Logf("let %s go: %v", e.Request.URL, err) // its page is another by now
 			}
 		}
 	})
-	return f
 }
 
 func (p *Page) release(id fetch.RequestID, fails bool) error {

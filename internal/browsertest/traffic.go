@@ -108,7 +108,7 @@ func (t *Traffic) Split(ms float64) (http, frames int, later []string) {
 		if r.begun <= moment {
 			http += r.bytes()
 		} else {
-			later = append(later, fmt.Sprintf("%s %d", r.url[strings.LastIndex(r.url, "/"):], r.bytes()))
+			later = append(later, fmt.Sprintf("%s %d", r.url[max(0, strings.LastIndex(r.url, "/")):], r.bytes()))
 		}
 	}
 	for _, f := range t.frames {

@@ -36,7 +36,7 @@ export function onRow(f: (row: Row, before: Row | undefined) => void): () => voi
   return () => watchers.delete(f);
 }
 
-/** The server's heart beats every 10 s; a list begins at once. */
+/** The server's heart beats every 10 s, and whoever leads hears it for all; a list begins at once. */
 const silence = 25_000;
 const patience = 8_000;
 
@@ -72,7 +72,10 @@ export function startLobby(): void {
     heard = Date.now();
   }
   setInterval(() => {
-    if (heard === 0 || Date.now() - heard < (down === 0 && lobby.get().ready ? silence : patience)) return;
+    const { ready, phase } = lobby.get();
+    if (phase === "closed") return; // until somebody logs in
+    const calm = ready && (!leads || down === 0);
+    if (heard === 0 || Date.now() - heard < (calm ? silence : patience)) return;
     if (leads && source !== undefined) lost();
     if (!leads) {
       become("reconnecting");
@@ -106,13 +109,16 @@ function stand(steal: boolean): void {
     source?.close();
     source = undefined;
     leads = false;
+    heard = Date.now();
+    clearTimeout(retry);
     stand(false);
   });
 }
 
 function lead(): void {
   leads = true;
-  dial();
+  tell({ kind: "phase", phase: lobby.get().phase });
+  redial();
 }
 
 function tell(w: Word): void {
@@ -123,13 +129,13 @@ function tell(w: Word): void {
 function hear(w: Word): void {
   if (leads) {
     const l = lobby.get();
-    if (w.kind === "hello" && l.ready) tell({ kind: "all", phase: l.phase, rows: [...l.rows.values()], ready: l.ready });
+    if (w.kind === "hello" && l.phase === "closed") redial(); // it may have logged in
+    else if (w.kind === "hello" && l.ready) tell({ kind: "all", phase: l.phase, rows: [...l.rows.values()], ready: l.ready });
     return;
   }
+  if (w.kind === "hello") return;
   heard = Date.now();
   switch (w.kind) {
-    case "hello":
-      return;
     case "phase":
       return become(w.phase);
     case "changes":
@@ -191,14 +197,15 @@ function lost(): void {
   source?.close();
   source = undefined;
   become(lobby.get().ready ? "reconnecting" : "connecting");
+  tell({ kind: "phase", phase: lobby.get().phase }); // every attempt: the others hear that somebody tries
   if (down === 0) down = Date.now();
   const ms = wait(Date.now() - down, defaultBackoff, Math.random());
   clearTimeout(retry);
   retry = setTimeout(() => {
     // A page is not told why a stream failed; whoami says it.
     fetch("/whoami", { signal: AbortSignal.timeout(patience) }).then(
-      (r) => (r.status === 401 ? become("closed") : dial()),
-      () => lost(),
+      (r) => leads && (r.status === 401 ? become("closed") : dial()),
+      () => leads && lost(),
     );
   }, ms);
 }

@@ -1,5 +1,6 @@
-import { browserLang, type Lang, speak } from "../i18n";
+import { browserLang, type Lang, speak, t } from "../i18n";
 import { createStore, useSelect } from "./store";
+import { toast } from "./toasts";
 
 /** When nothing is to be heard, as clocks show it; over midnight if it ends before it begins. */
 export interface Quiet {
@@ -69,7 +70,7 @@ export function startPrefs(): void {
   const follow = () => {
     paint();
     const wanted = language ?? prefs.get().lang;
-    void speak(wanted);
+    speak(wanted).catch(() => toast(t("language.failed"), "bad")); // another change of wishes asks again
   };
   follow();
   darkness.addEventListener("change", paint);

@@ -28,6 +28,7 @@ export const de: Catalogue = {
   "line.stale": "Prüft",
   "line.reconnecting": "Verbindet neu",
   "line.closed": "Getrennt",
+  "language.failed": "Diese Sprache konnte nicht geladen werden. Wähle sie später noch einmal.",
   "broken.title": "Das konnte nicht gezeigt werden",
   "broken.text": "Von der Sitzung ist nichts verloren: Sie liegt beim Server. Meist hilft es, die Seite neu zu laden.",
   "broken.again": "Neu laden",

@@ -27,6 +27,7 @@ export const en = {
   "line.stale": "Checking",
   "line.reconnecting": "Reconnecting",
   "line.closed": "Closed",
+  "language.failed": "This language could not be loaded. Choose it again in a while.",
   "broken.title": "This could not be shown",
   "broken.text": "Nothing of the session is lost: it is the server's. Loading the page again usually helps.",
   "broken.again": "Load again",

@@ -15,22 +15,22 @@ export const languages: readonly { readonly value: Lang; readonly label: string 
   { value: "de", label: "Deutsch" },
 ];
 
-let current: Lang = "en";
-let shown: Lang = "en"; // what is current when it has come
+let wish: Lang = "en";
+let shown: Lang = "en"; // the wish, when it has come
 let english: Partial<Catalogue> = en;
 let catalogue: Partial<Catalogue> = en;
 const listeners = new Set<() => void>();
 
 /** The language as browsers write it. */
 export function lang(): string {
-  return current === "en-XA" ? "en" : current;
+  return shown === "en-XA" ? "en" : shown;
 }
 
-/** Fetches a language and shows it. The last wish counts. */
+/** Fetches a language and shows it, or fails and leaves the one that is shown. The last wish counts. */
 export async function speak(wanted: Lang): Promise<void> {
-  current = wanted;
+  wish = wanted;
   const loaded: Partial<Catalogue> = wanted === "de" ? (await again(() => import("./de"))).de : wanted === "en-XA" ? pseudo(english) : english;
-  if (current !== wanted) return;
+  if (wish !== wanted) return;
   catalogue = loaded;
   shown = wanted;
   document.documentElement.lang = lang();
@@ -40,8 +40,8 @@ export async function speak(wanted: Lang): Promise<void> {
 /** More English texts; the other languages come whole. */
 export function extend(more: Partial<Catalogue>): void {
   english = { ...english, ...more };
-  if (current === "en") catalogue = english;
-  if (current === "en-XA") catalogue = pseudo(english);
+  if (shown === "en") catalogue = english;
+  if (shown === "en-XA") catalogue = pseudo(english);
 }
 
 /** Renders again when the language is another. */

@@ -1,0 +1,58 @@
+package browser
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+// hurried has no pause take long, and keeps how long they were to be.
+const hurried = `(() => {
+  const real = setTimeout;
+  window.setTimeout = (f, ms, ...rest) => {
+    if (ms >= 1000) sessionStorage.setItem("pauses", (sessionStorage.getItem("pauses") ?? "") + ms + " ");
+    return real(f, ms / 50, ...rest);
+  };
+})()`
+
+// without lets nothing come from a path until it is allowed.
+func (p *page) without(path string) (allow func()) {
+	p.t.Helper()
+	p.expect("ERR_CONNECTION_RESET")
+	var allowed atomic.Bool
+	p.Fail(func(_, asked string) bool { return asked == path && !allowed.Load() })
+	return func() { allowed.Store(true) }
+}
+
+// A page of which a part never comes does not load anew every second, and does
+// not stay empty: it waits twice as long each time, and says why. When the part
+// is there, so is the page, and the next trouble begins from the start.
+func TestAPageOfWhichAPartNeverComesSaysSo(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	p := newHouse(t).visit(t, "/")
+	p.onEveryPage(hurried)
+	allow := p.without("/console/store.js") // which the page's script needs
+	p.goTo("/")
+	p.see(`[role="alert"]`)
+	p.read("A part of this page cannot be loaded")
+	p.until(`sessionStorage.getItem("pauses").startsWith("1000 2000 4000 8000 ")`)
+	allow()
+	p.see(`[data-testid="lamp"][data-phase="open"]`)
+	p.gone(`[role="alert"]`)
+	p.until(`sessionStorage.getItem("harness.loads") === "0"`)
+}
+
+// A language that does not come leaves the one that is shown, with words.
+func TestALanguageThatDoesNotComeLeavesTheOneThatIsShown(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	p := newHouse(t).visit(t, "/settings/appearance")
+	allow := p.without("/console/de.js")
+	p.press("Deutsch")
+	p.read("This language could not be loaded")
+	p.see(`html[lang="en"]`)
+	allow()
+	p.press("Deutsch")
+	p.read("Sitzungen")
+	p.see(`html[lang="de"]`)
+}

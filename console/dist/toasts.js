@@ -1,0 +1,1 @@
+import{t as e}from"./store.js";var t=e([]),n=1;function r(e,r=`info`){let i=n++;t.set(t=>[...t.slice(-3),{id:i,tone:r,text:e}]),setTimeout(()=>t.set(e=>e.filter(e=>e.id!==i)),r===`bad`?9e3:4500)}export{t as n,r as t};
