@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -184,10 +186,20 @@ func TestTimeTravelBranchAndCompare(t *testing.T) {
 	p.write(composer, "say third")
 	p.key(enter)
 	p.until(newest + `.includes("third")`)
-	p.goTo(eval[string](p, "location.pathname") + "/tree")
+	branch := strings.TrimPrefix(eval[string](p, "location.pathname"), "/s/")
+	h.until(branch, "an end", idle)
+	p.goTo("/s/" + branch + "/tree")
 	p.until(`document.querySelectorAll('input[type=checkbox]').length === 2`)
 	eval[bool](p, `document.querySelectorAll('input[type=checkbox]').forEach((c) => c.click()), true`)
 	p.see(`[data-testid="compare"]`)
+	rows := eval[map[string][]string](p, `Object.fromEntries([...document.querySelectorAll('[data-testid="compare"] tbody tr')].map((r) => [r.cells[0].innerText, [r.cells[1].innerText, r.cells[2].innerText]]))`)
+	if n := strconv.Itoa(there); !slices.Equal(rows["The same until event"], []string{n, n}) {
+		t.Errorf("the branch was made at event %s, and the two are compared as %q", n, rows)
+	}
+	events := []string{strconv.Itoa(h.until(id, "an end", idle).Seq), strconv.Itoa(h.until(branch, "an end", idle).Seq)}
+	if got := slices.Sorted(slices.Values(rows["Events"])); !slices.Equal(got, slices.Sorted(slices.Values(events))) {
+		t.Errorf("the two have %q events, and are said to have %q", events, got)
+	}
 	p.shot("compare")
 }
 

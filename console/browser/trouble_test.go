@@ -39,10 +39,17 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	back := time.Now()
 	h.until(id, "an end", func(r row) bool { return r.Status != "running" && r.Status != "recovering" })
 	var st struct {
-		Messages []struct{ Role, Content string }
+		Messages []struct {
+			ID            string `json:"item_id"`
+			Role, Content string
+		}
 	}
 	h.call("GET", "/sessions/"+id+"/state?at=now", nil, &st)
-	want := strings.Join(strings.Fields(st.Messages[1].Content), " ")
+	answer := st.Messages[1]
+	want := strings.Join(strings.Fields(answer.Content), " ")
+	if answer.Role != "assistant" || !strings.Contains(want, " 25 ") {
+		t.Fatalf("the state has lost what was shown: %+v", answer)
+	}
 	p.until(fmt.Sprintf(`[...document.querySelectorAll('article[aria-label="Agent"]')[0].querySelectorAll(".prose-h")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ").trim() === %s`, quote(want))) // that, once, and nothing else
 	p.see(`[data-testid="line"][data-phase="open"]`)
 	gate(t, "the right text after the server listens, by the clock", inMS(time.Since(back)), 1500, "ms")
@@ -53,14 +60,14 @@ func TestAKilledServerCostsNoText(t *testing.T) {
 	if !eval[bool](p, "window.__lost") {
 		t.Error("nobody was told that the connection was lost")
 	}
-	whole := ""
+	told := ""
 	for _, e := range h.events(id) {
-		if e.Type == "token" && e.Payload["text"] != nil {
-			whole += e.Payload["text"].(string)
+		if e.Type == "token" && e.Payload["item_id"] == answer.ID {
+			told += e.Payload["text"].(string)
 		}
 	}
-	if got := strings.Join(strings.Fields(whole), " "); !strings.HasPrefix(got, want) {
-		t.Errorf("the state says %q, the log %q", want, got)
+	if told != answer.Content {
+		t.Errorf("the state says %q, the log %q", answer.Content, told)
 	}
 	p.shot("after-restart")
 }

@@ -75,48 +75,48 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
       right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: risk === "high" ? "warn" : "ok", run: approve } : undefined}
       left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: () => send({ decision: "deny" }) } : undefined}
     >
-    <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
-      <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
-        <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
-        <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
-        {head}
-        <span className="flex-1" />
-        {!question && <Chip tone={risk === "high" ? "bad" : risk === "medium" ? "warn" : "ok"}>{t(`risk.${risk}`)}</Chip>}
-        {asked.requested_at !== undefined && <span className="text-xs text-faint">{t("approval.waits")} <Waiting since={asked.requested_at} /></span>}
-        {asked.deadline !== undefined && <Expires at={asked.deadline} />}
-      </header>
-      <div className="max-h-[40dvh] space-y-2 overflow-y-auto px-4 py-2.5" tabIndex={0} role="group" aria-label={t("approval.what")}>
-        <What asked={asked} question={question} />
-        {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {asked.reason}</p>}
-      </div>
-      {error !== "" && <p role="alert" className="mx-4 mb-2 rounded-lg bg-bad-soft px-3 py-1.5 text-sm text-bad">{error}</p>}
-      <footer className="border-t border-line bg-ground px-4 py-2.5">
-        {question ? (
-          <Reply asked={asked} busy={busy} onSend={send} active={active} />
-        ) : mode === "deny" ? (
-          <Say label={t("approval.say")} send={t("approval.deny")} busy={busy} onCancel={() => setMode("ask")} onSend={(reason) => send({ decision: "deny", reason })} />
-        ) : mode === "always" || mode === "session" ? (
-          <Suspense fallback={<p className="h-24" />}><Rule asked={asked} scope={mode} busy={busy} onCancel={() => setMode("ask")} onSend={() => send({ decision: "allow", scope: mode })} /></Suspense>
-        ) : mode === "sure" ? (
-          <div className="flex flex-wrap items-center gap-2">
-            <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
-            <Button onClick={() => setMode("ask")} className="max-sm:!h-12">{t("cancel")}</Button>
-            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })} className="max-sm:hidden">{t("approval.sure.yes")}</Button>
-            <div className="w-full sm:hidden"><Slide label={t("approval.slide")} disabled={busy} onDone={() => send({ decision: "allow" })} /></div>
-          </div>
-        ) : (
-          <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
-            <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:!h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
-            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
-            {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
-            <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
-            <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
-            <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:!h-12">{t("approval.denyWhy")}</Button>
+      <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
+        <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
+          <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
+          <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
+          {head}
+          <span className="flex-1" />
+          {!question && <Chip tone={risk === "high" ? "bad" : risk === "medium" ? "warn" : "ok"}>{t(`risk.${risk}`)}</Chip>}
+          {asked.requested_at !== undefined && <span className="text-xs text-faint">{t("approval.waits")} <Waiting since={asked.requested_at} /></span>}
+          {asked.deadline !== undefined && <Expires at={asked.deadline} />}
+        </header>
+        <div className="max-h-[40dvh] space-y-2 overflow-y-auto px-4 py-2.5" tabIndex={0} role="group" aria-label={t("approval.what")}>
+          <What asked={asked} question={question} />
+          {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {asked.reason}</p>}
+        </div>
+        {error !== "" && <p role="alert" className="mx-4 mb-2 rounded-lg bg-bad-soft px-3 py-1.5 text-sm text-bad">{error}</p>}
+        <footer className="border-t border-line bg-ground px-4 py-2.5">
+          {question ? (
+            <Reply asked={asked} busy={busy} onSend={send} active={active} />
+          ) : mode === "deny" ? (
+            <Say label={t("approval.say")} send={t("approval.deny")} busy={busy} onCancel={() => setMode("ask")} onSend={(reason) => send({ decision: "deny", reason })} />
+          ) : mode === "always" || mode === "session" ? (
+            <Suspense fallback={<p className="h-24" />}><Rule asked={asked} scope={mode} busy={busy} onCancel={() => setMode("ask")} onSend={() => send({ decision: "allow", scope: mode })} /></Suspense>
+          ) : mode === "sure" ? (
+            <div className="flex flex-wrap items-center gap-2">
+              <span className="flex-1 text-sm text-bad">{t("approval.sure")}</span>
+              <Button onClick={() => setMode("ask")} className="max-sm:!h-12">{t("cancel")}</Button>
+              <Button tone="danger" disabled={busy} onClick={() => send({ decision: "allow" })} className="max-sm:hidden">{t("approval.sure.yes")}</Button>
+              <div className="w-full sm:hidden"><Slide label={t("approval.slide")} disabled={busy} onDone={() => send({ decision: "allow" })} /></div>
             </div>
-          </div>
-        )}
-      </footer>
-    </div>
+          ) : (
+            <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
+              <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:!h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
+              {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
+              {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
+              <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
+              <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
+              <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:!h-12">{t("approval.denyWhy")}</Button>
+              </div>
+            </div>
+          )}
+        </footer>
+      </div>
     </Swipe>
   );
 }

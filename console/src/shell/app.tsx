@@ -47,18 +47,18 @@ export function App(): ReactNode {
       <main className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Lost />
         <Whole key={path.split("/")[1]}>
-        <Suspense fallback={<Coming />}>
-          <Switch>
-            <Route path="/" component={SessionsScreen} />
-            <Route path="/inbox" component={InboxScreen} />
-            <Route path="/cockpit" component={CockpitScreen} />
-            <Route path="/settings/:section?" component={SettingsScreen} />
-            <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
-            <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
-            <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
-            <Route><NotFound /></Route>
-          </Switch>
-        </Suspense>
+          <Suspense fallback={<Coming />}>
+            <Switch>
+              <Route path="/" component={SessionsScreen} />
+              <Route path="/inbox" component={InboxScreen} />
+              <Route path="/cockpit" component={CockpitScreen} />
+              <Route path="/settings/:section?" component={SettingsScreen} />
+              <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
+              <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
+              <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
+              <Route><NotFound /></Route>
+            </Switch>
+          </Suspense>
         </Whole>
       </main>
       <Sheet />

@@ -52,11 +52,11 @@ function Shown({ id, client }: { readonly id: string; readonly client: HarnessCl
           </div>
         </ThreadPrimitive.Viewport>
         <div className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-6">
-        <ComposerPrimitive.Root className="flex items-end gap-2 rounded-xl border border-edge bg-panel p-2 focus-within:border-mark">
-          <ComposerPrimitive.Input aria-label={t("composer.label")} placeholder={running ? t("composer.steer.placeholder") : t("composer.placeholder")} className="max-h-40 flex-1 resize-none bg-transparent px-2 py-1 text-base outline-none placeholder:text-faint" />
-          {running && <ComposerPrimitive.Cancel asChild><Button size="sm" tone="danger"><I.Stop size={11} />{t("session.stop")}</Button></ComposerPrimitive.Cancel>}
-          <ComposerPrimitive.Send asChild><Button size="sm" tone="primary"><I.Send size={12} />{running ? t("composer.steer") : t("composer.send")}</Button></ComposerPrimitive.Send>
-        </ComposerPrimitive.Root>
+          <ComposerPrimitive.Root className="flex items-end gap-2 rounded-xl border border-edge bg-panel p-2 focus-within:border-mark">
+            <ComposerPrimitive.Input aria-label={t("composer.label")} placeholder={running ? t("composer.steer.placeholder") : t("composer.placeholder")} className="max-h-40 flex-1 resize-none bg-transparent px-2 py-1 text-base outline-none placeholder:text-faint" />
+            {running && <ComposerPrimitive.Cancel asChild><Button size="sm" tone="danger"><I.Stop size={11} />{t("session.stop")}</Button></ComposerPrimitive.Cancel>}
+            <ComposerPrimitive.Send asChild><Button size="sm" tone="primary"><I.Send size={12} />{running ? t("composer.steer") : t("composer.send")}</Button></ComposerPrimitive.Send>
+          </ComposerPrimitive.Root>
         </div>
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>

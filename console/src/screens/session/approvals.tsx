@@ -25,19 +25,19 @@ export function Approvals(): ReactNode {
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6">
       <Suspense>
-      <ApprovalCard
-        key={p.requestId}
-        active
-        asked={{ request_id: p.requestId, tool_name: p.toolName, description: p.description, reason: p.reason, input: p.input, deadline: p.deadline, requested_at: known?.requested_at, directory: row?.directory ?? detail?.directory }}
-        head={
-          pending.length > 1 && (
-            <span className="inline-flex items-center gap-1 text-xs text-quiet">
-              {t("approval.of", { i: index + 1, n: pending.length })}
-              <Button size="sm" tone="quiet" onClick={() => setAt((index + 1) % pending.length)}>{t("approval.next")}</Button>
-            </span>
-          )
-        }
-      />
+        <ApprovalCard
+          key={p.requestId}
+          active
+          asked={{ request_id: p.requestId, tool_name: p.toolName, description: p.description, reason: p.reason, input: p.input, deadline: p.deadline, requested_at: known?.requested_at, directory: row?.directory ?? detail?.directory }}
+          head={
+            pending.length > 1 && (
+              <span className="inline-flex items-center gap-1 text-xs text-quiet">
+                {t("approval.of", { i: index + 1, n: pending.length })}
+                <Button size="sm" tone="quiet" onClick={() => setAt((index + 1) % pending.length)}>{t("approval.next")}</Button>
+              </span>
+            )
+          }
+        />
       </Suspense>
     </div>
   );
