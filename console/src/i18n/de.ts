@@ -239,6 +239,7 @@ export const de: Catalogue = {
   "composer.waiting": "Eingereiht",
   "composer.held": "Bleibt hier, bis es eine Verbindung gibt",
 
+  "approval.later": "Später",
   "approval.title": "Freigabe von {tool}",
   "approval.question": "Eine Frage an dich",
   "approval.limit": "Eine Grenze ist erreicht",

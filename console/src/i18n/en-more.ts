@@ -200,6 +200,7 @@ export const enMore = {
   "tree.comparing": "Two are compared below.",
   "tree.from": "from event {n}",
   "tree.points": "Places to go on from",
+  "approval.later": "Later",
   "compare.title": "Comparison",
   "compare.what": "What is compared",
   "compare.status": "Status",

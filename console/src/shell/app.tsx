@@ -1,6 +1,7 @@
 import { type ReactNode, Suspense, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
+import { approvals } from "../data/approvals";
 import { lobby } from "../data/lobby";
 import { spoken } from "../data/notices";
 import { isDark, setPrefs } from "../data/prefs";
@@ -20,6 +21,7 @@ import { Toasts } from "./toasts";
 const NewSessionDialog = later(() => import("./new-session"));
 const Palette = later(() => import("./palette"));
 const HelpSheet = later(() => import("./help"));
+const Asks = later(() => import("./asks"));
 const InboxScreen = later(() => import("../screens/inbox/screen"));
 const CockpitScreen = later(() => import("../screens/cockpit/screen"));
 const SettingsScreen = later(() => import("../screens/settings/screen"));
@@ -28,6 +30,7 @@ const ChatScreen = later(() => import("../screens/chat/screen"));
 export function App(): ReactNode {
   const lang = useLang();
   const [path, go] = useLocation();
+  const asked = useSelect(approvals, (a) => a.list.length > 0);
   useKeys({
     sessions: () => go("/"),
     inbox: () => go("/inbox"),
@@ -60,6 +63,7 @@ export function App(): ReactNode {
             </Switch>
           </Suspense>
         </Whole>
+        {asked && <Suspense><Asks on={/^\/(cockpit|settings)/.test(path)} /></Suspense>}
       </main>
       <Sheet />
       <Toasts />

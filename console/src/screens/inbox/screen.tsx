@@ -97,7 +97,7 @@ export default function InboxScreen(): ReactNode {
                   asked={{ ...a, directory: row?.directory }}
                   active={active?.request_id === a.request_id}
                   onAnswered={(how) => answered(a, how)}
-                  head={<Link href={`/s/${encodeURIComponent(a.session_id)}`} className="min-w-0 truncate text-sm text-quiet hover:text-ink hover:underline">{titleOf(row)}</Link>}
+                  head={<Link href={`/s/${encodeURIComponent(a.session_id)}`} className="min-w-0 truncate text-sm text-quiet hover:text-ink hover:underline">{titleOf(row ?? a)}</Link>}
                 />
               </div>
             );
