@@ -71,6 +71,10 @@ type Options struct {
 	// Cluster is the other processes on a store that is a Follower. Default: the
 	// store is this kernel's alone.
 	Cluster Cluster
+	// Left is told of each session that ends here, for whatever reason, when its
+	// engine has stopped or was given up, and before another process is let have
+	// it; the session waits for it. Default: nobody is.
+	Left func(harness.SessionID)
 	// NewID mints identifiers; for tests that need the same ones every time.
 	NewID func(prefix string) string
 }

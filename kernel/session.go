@@ -231,7 +231,15 @@ func (s *session) settle() {
 	}
 	giveUp := time.NewTimer(s.k.opts.CancelGrace)
 	defer giveUp.Stop()
-	for s.host != nil || s.m.flying || s.save.busy || s.filing.busy {
+	left := s.k.opts.Left
+	for {
+		if s.host == nil && left != nil { // not later: a store that is out of reach keeps the rest
+			left(s.id)
+			left = nil
+		}
+		if s.host == nil && !s.m.flying && !s.save.busy && !s.filing.busy {
+			break
+		}
 		var in input
 		select {
 		case e := <-s.returned:

@@ -38,42 +38,20 @@ func among(store harness.Store, engine string, lease time.Duration, log *slog.Lo
 // for.
 const minLease = 50 * time.Millisecond
 
-// join sets the kernel's options. An engine that keeps something of its sessions
-// has it until another node may run them.
+// join sets the kernel's options. What an engine keeps of a session between turns
+// ends when the session does here, also when another node has it already.
 func (c cluster) join(o *kernel.Options, eng harness.Engine) {
 	if c.Node == nil {
 		return
 	}
 	o.Cluster = c.Node
 	if keeps, ok := eng.(releaser); ok {
-		o.Cluster = tidyNode{c.Node, keeps}
+		o.Left = keeps.Release
 	}
 }
 
 // releaser is an engine that keeps something of its sessions between turns.
 type releaser interface{ Release(harness.SessionID) }
-
-// tidyNode is a node with such an engine.
-type tidyNode struct {
-	*node.Node
-	keeps releaser
-}
-
-// Claim is the node's. When another node has the session, or may have it,
-// nothing of it is kept here.
-func (n tidyNode) Claim(ctx context.Context, id harness.SessionID) (func(), error) {
-	release, err := n.Node.Claim(ctx, id)
-	if err != nil {
-		if harness.AsError(err) == harness.ErrLocked {
-			n.keeps.Release(id)
-		}
-		return nil, err
-	}
-	return func() {
-		n.keeps.Release(id)
-		release()
-	}, nil
-}
 
 // start makes the node alive.
 func (c cluster) start(ctx context.Context, k *kernel.Kernel) error {

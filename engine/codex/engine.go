@@ -52,8 +52,8 @@ func (e *Engine) Run(ctx context.Context, t harness.Turn, h harness.Host) error 
 	})
 }
 
-// Release ends the session's process unless a turn runs in it: the session is to
-// be run elsewhere.
+// Release ends the session's process, one that a turn runs in with that turn: the
+// session is to be run elsewhere.
 func (e *Engine) Release(id harness.SessionID) { e.pool.Release(id) }
 
 // Close waits for turns to end and ends every process. Turns that come later

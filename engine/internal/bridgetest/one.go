@@ -1,6 +1,7 @@
 package bridgetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -109,13 +110,14 @@ func (b *Bridge) crowd(w *watch, command []string, clients, words int) {
 
 	other := b.Open(command, w.opts)
 	w.Cleanup(func() { _ = other.Close() })
-	run := func() error {
+	release := func() { other.(interface{ Release(harness.SessionID) }).Release("ses_1") }
+	run := func(meanwhile func()) error {
 		h := enginetest.NewHost("ses_1")
 		turn := h.Begin("right")
 		turn.Directory = w.Dir
-		return other.Run(w.Context(), turn, h)
+		return other.Run(w.Context(), turn, busy{h, meanwhile})
 	}
-	if err := run(); !errors.Is(err, harness.ErrRetry) || !strings.Contains(err.Error(), "the session has a program already") {
+	if err := run(nil); !errors.Is(err, harness.ErrRetry) || !strings.Contains(err.Error(), "the session has a program already") {
 		w.Errorf("another engine ran a turn: %v", err)
 	}
 	if after := len(w.started()); after != before {
@@ -124,15 +126,30 @@ func (b *Bridge) crowd(w *watch, command []string, clients, words int) {
 	if err := w.Engine.Close(); err != nil {
 		w.Error(err)
 	}
-	for range 2 {
-		if err := run(); err != nil {
-			w.Errorf("when the first has none, another engine runs no turn: %v", err)
-		}
-		if len(w.Processes()) == 0 {
-			w.Error("the other engine keeps no process")
-		}
-		other.(interface{ Release(harness.SessionID) }).Release("ses_1")
-		w.None()
+	if err := run(nil); err != nil {
+		w.Errorf("when the first has none, another engine runs no turn: %v", err)
 	}
+	if len(w.Processes()) == 0 {
+		w.Error("the other engine keeps no process")
+	}
+	release()
+	w.None()
+	if err := run(release); err != nil { // in the middle of a turn, which ends as it would
+		w.Error(err)
+	}
+	w.None()
 	w.started()
+}
+
+// busy is a session in which something is done whenever the engine says something.
+type busy struct {
+	harness.Host
+	meanwhile func() // nil for nothing
+}
+
+func (b busy) Emit(ctx context.Context, p harness.Payload) error {
+	if b.meanwhile != nil {
+		b.meanwhile()
+	}
+	return b.Host.Emit(ctx, p)
 }

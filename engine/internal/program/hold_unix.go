@@ -14,7 +14,8 @@ import (
 
 // hold makes the home this engine's alone until it is let go, or the server
 // ends. If another engine has a process in it, of this server or of
-// another one on the same files, hold fails with [harness.ErrRetry].
+// another one on the same files, hold fails with [harness.ErrRetry]. The file that
+// is locked stays: whoever removed it could not know who waits for it.
 func (h *Home) hold() (letGo func(), err error) {
 	f, err := h.homes.OpenFile(".lock-"+filepath.Base(h.Path), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

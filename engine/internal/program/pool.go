@@ -22,9 +22,10 @@ type Pool struct {
 type Slot struct {
 	Process *Process
 
-	users int           // guarded by the pool's mu: who has it or wants it
-	busy  chan struct{} // holds something while somebody has it
-	idle  *time.Timer
+	users    int           // guarded by the pool's mu: who has it or wants it
+	released bool          // likewise: its process is not to be used again
+	busy     chan struct{} // holds something while somebody has it
+	idle     *time.Timer
 }
 
 // Drop lets the slot's process end.
@@ -89,6 +90,9 @@ func (p *Pool) Take(ctx context.Context, id harness.SessionID) (*Slot, error) {
 		s.idle.Stop()
 		s.idle = nil
 	}
+	if p.takeBack(s) {
+		s.Drop()
+	}
 	return s, nil
 }
 
@@ -101,11 +105,28 @@ func (p *Pool) Give(id harness.SessionID, s *Slot) {
 		s.idle = time.AfterFunc(p.Idle, func() { p.expire(id, s) })
 	}
 	<-s.busy
+	p.mu.Lock()
+	released := s.released
+	p.mu.Unlock()
+	if released {
+		p.end(id, s)
+		return
+	}
 	p.leave(id, s)
 }
 
-// Release ends a session's process that no turn uses, and returns when it is
-// gone: the session is to be run elsewhere.
+// takeBack reports whether a slot was released since somebody took it last.
+func (p *Pool) takeBack(s *Slot) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	released := s.released
+	s.released = false
+	return released
+}
+
+// Release ends a session's process, and returns when it is gone: the session is
+// to be run elsewhere. One that a turn uses still, although it was told to end,
+// ends with the turn, and Release does not wait for that.
 func (p *Pool) Release(id harness.SessionID) {
 	p.mu.Lock()
 	s := p.slots[id]
@@ -114,6 +135,7 @@ func (p *Pool) Release(id harness.SessionID) {
 		return
 	}
 	s.users++
+	s.released = true
 	p.mu.Unlock()
 	p.end(id, s)
 }
@@ -149,6 +171,7 @@ func (p *Pool) end(id harness.SessionID, s *Slot) {
 	default:
 		return
 	}
+	p.takeBack(s)
 	if s.idle != nil {
 		s.idle.Stop()
 		s.Drop()
