@@ -27,7 +27,7 @@ type problem struct {
 // explainer says what is wrong with arguments, in the keywords that tools use.
 // It decides nothing: where it finds nothing, the validator may.
 type explainer struct {
-	doc   any // the whole schema
+	refs  *refs // of the whole schema
 	steps *int
 	found []problem
 }
@@ -37,15 +37,15 @@ func (e *explainer) add(path []string, format string, args ...any) {
 }
 
 // explain is what is wrong with arguments.
-func explain(doc, args any) []problem {
-	e := explainer{doc: doc, steps: new(int)}
+func explain(doc any, refs *refs, args any) []problem {
+	e := explainer{refs: refs, steps: new(int)}
 	e.explain(doc, args, nil)
 	return e.found
 }
 
 // fits reports that there is nothing to say about v.
 func (e *explainer) fits(s, v any) bool {
-	inner := explainer{doc: e.doc, steps: e.steps}
+	inner := explainer{refs: e.refs, steps: e.steps}
 	inner.explain(s, v, nil)
 	return len(inner.found) == 0
 }
@@ -62,7 +62,7 @@ func (e *explainer) explain(schema, v any, path []string) {
 		return
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		e.explain(lookUp(e.doc, ref), v, path)
+		e.explain(e.refs.to(s, ref), v, path)
 	}
 	if want := typesOf(s["type"]); len(want) > 0 && !slices.ContainsFunc(want, func(t string) bool { return isType(v, t) }) {
 		e.found = append(e.found, problem{path: slices.Clone(path), text: "got " + typeOf(v) + ", want " + strings.Join(want, " or "), want: want})

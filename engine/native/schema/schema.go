@@ -31,10 +31,11 @@ const (
 type Schema struct {
 	resolved *jsonschema.Resolved // decides
 	doc      any                  // the same, to say why
+	refs     *refs                // of doc
 }
 
-// Drafts of JSON Schema, as the validator wants to hear of them. What older ones
-// have is read as in draft 7.
+// Drafts of JSON Schema, as the validator wants to hear of them. The others are
+// read as one of these; see renew.
 const (
 	draft7    = "http://json-schema.org/draft-07/schema#"
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
@@ -64,7 +65,11 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %q is not known", named)
 	}
 	delete(top, "$id") // what it is called elsewhere
-	if err := checkRefs(doc); err != nil {
+	refs := findRefs(top, drafts[draft])
+	for _, s := range refs.all {
+		renew(s, drafts[draft])
+	}
+	if err := refs.check(); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	raw, err = json.Marshal(doc)
@@ -79,7 +84,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &Schema{resolved, doc}, nil
+	return &Schema{resolved, doc, refs}, nil
 }
 
 // decode reads one value of JSON, its numbers as they are written.
@@ -117,7 +122,7 @@ func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems [
 	if first == nil {
 		return whole(args, input)
 	}
-	wrong := explain(s.doc, args)
+	wrong := explain(s.doc, s.refs, args)
 	problems = tell(wrong, first)
 	for range maxProblems { // each round mends what the one before laid bare
 		mended := false
@@ -130,7 +135,7 @@ func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems [
 		if s.resolved.Validate(plain(args)) == nil {
 			return whole(args, nil)
 		}
-		wrong = explain(s.doc, args)
+		wrong = explain(s.doc, s.refs, args)
 	}
 	return nil, problems
 }

@@ -90,6 +90,9 @@ func TestASchemaThatNobodyComesOutOfIsNone(t *testing.T) {
 	for _, bad := range []string{
 		`{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`, `{"properties":{"a":{"not":{"$ref":"#/properties/a"}}}}`, `{"if":{"anyOf":[true,{"$ref":"#"}]}}`,
 		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"dependentSchemas":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"p":{"$ref":"#/$defs/a"}}}`,
+		`{"$defs":{"a":{"$anchor":"one","allOf":[{"$ref":"#one"}]}},"$ref":"#one"}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$id":"#one","allOf":[{"$ref":"#one"}]}}}`,
+		`{"$defs":{"x":{"$id":"http://127.0.0.1/x","allOf":[{"$ref":"#/$defs/y"}],"$defs":{"y":{"allOf":[{"$ref":"#"}]}}},"y":{"type":"string"}},"properties":{"p":{"$ref":"#/$defs/x"}}}`,
 	} {
 		if _, err := schema.Compile(json.RawMessage(bad)); err == nil {
 			t.Errorf("%s is a schema", bad)
