@@ -64,16 +64,18 @@ func (p *process) turns(t *testing.T, prompt, mode string) map[string][]map[stri
 }
 
 // scene is what every agent is asked to do: count how often the key is found
-// wherever a process can look. The pattern does not match itself.
+// wherever a process can look, and list the networks. The pattern does not match
+// itself.
 const scene = `when step 1
   say I look.
-  call %TOOL% {"command":"(env; cat /proc/*/environ /proc/*/cmdline; find / -xdev -path /usr -prune -o -path /proc -prune -o -path /sys -prune -o -type f -size -1000k -print0 | xargs -0 cat) 2>/dev/null | grep -a -c 'sk-test[-]0123456789' > seen.txt; echo looked"}
+  call %TOOL% {"command":"(env; cat /proc/*/environ /proc/*/cmdline; find / -xdev -path /usr -prune -o -path /proc -prune -o -path /sys -prune -o -type f -size -1000k -print0 | xargs -0 cat) 2>/dev/null | grep -a -c 'sk-test[-]0123456789' > seen.txt; sed 1,2d /proc/net/dev | cut -d: -f1 | tr -d ' ' > nets.txt; echo looked"}
 else
   say I looked.
 `
 
-// The key is nowhere in the sandbox, and the model server gets it: with our own
-// loop over both SDKs, and with the real Claude Code behind the way out.
+// The key is nowhere in the sandbox, and the model server gets it, although there
+// is no network but the sandbox's own: with our own loop over both SDKs, and with
+// the real Claude Code and Codex behind the way out.
 func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -101,6 +103,14 @@ func TestTheKeyStaysOutOfTheSandbox(t *testing.T) {
 			}
 			if text, err := os.ReadFile(filepath.Join(dir, "seen.txt")); err != nil || string(text) != "0\n" {
 				t.Errorf("the command counted %q, %v: %v", text, err, events["tool_outcome"])
+			}
+			notice := events["sandbox_notice"]
+			if len(notice) == 0 {
+				t.Fatal("nobody says what the sandbox is")
+			}
+			own := notice[0]["resolved_backend"] == "bwrap" // landlock forbids what it cannot hide
+			if text, err := os.ReadFile(filepath.Join(dir, "nets.txt")); err != nil || own && string(text) != "lo\n" {
+				t.Errorf("the networks there are %q, %v", text, err)
 			}
 			all, err := json.Marshal(events)
 			if err != nil || strings.Contains(string(all), modelKey) {
