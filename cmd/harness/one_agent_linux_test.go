@@ -124,7 +124,7 @@ func oneAgent(t *testing.T, bin, model string) {
 			if found := agentsOf(t, id); len(found) > 1 {
 				t.Fatalf("the agents of the session are %v", found)
 			}
-			eventually(t, "that nobody has the session", func() bool { return len(agentsOf(t, id)) == 0 })
+			eventually(t, "that nobody has the session", func() bool { return len(agentsOf(t, id)) == 0 && !nodes[0].busy() && !nodes[1].busy() })
 		}
 		var all sync.WaitGroup
 		for _, n := range nodes { // and at once
@@ -168,6 +168,12 @@ func keepsNone(t *testing.T, bin string) {
 	if found := agentsOf(t, id); len(found) != 1 {
 		t.Errorf("the agents of the session are %v", found)
 	}
+}
+
+// busy reports whether the server has a session awake.
+func (p *process) busy() bool {
+	_, text := p.get("/metrics", nil)
+	return !strings.Contains(text, "\nharness_sessions_awake 0\n")
 }
 
 // completed waits for the end of so many turns, and checks that they did well.
