@@ -23,10 +23,7 @@ type wake struct {
 }
 
 func measureWake(tb testing.TB, _ struct{}) wake {
-	rounds := 200
-	if long() {
-		rounds = 1000
-	}
+	const rounds = 1000 // fewer leave a tenth of the figure to chance
 	st, err := sqlite.Open(context.Background(), filepath.Join(tb.TempDir(), "harness.db"), nil)
 	if err != nil {
 		tb.Fatal(err)
