@@ -56,6 +56,7 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
       <div ref={box} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="log" aria-live="off" aria-label={t("chat.title")}>
         {error !== "" ? <Empty icon={<I.Warning size={20} />} title={error} /> : (
           <div className="mx-auto max-w-3xl space-y-4 px-3 py-4 sm:px-6">
+            {state === undefined && <p aria-busy="true" className="text-sm text-faint">{t("loading")}</p>}
             {state !== undefined && messages.length === 0 && <Empty title={t("past.empty")} />}
             {state !== undefined && state.first_message > 0 && <p className="text-center text-xs text-faint">{t("past.earlier", { n: state.first_message })}</p>}
             {messages.map((m) => <Message key={m.id} message={m} />)}
