@@ -49,8 +49,8 @@ func TestAFileIsCountedOnce(t *testing.T) {
 	for i := range 3 * MaxChanged {
 		c.note(fmt.Appendf(nil, `{"path":"g%d","content":"x"}`, i))
 	}
-	if c.Files != MaxChanged || len(c.Seen) != MaxChanged {
-		t.Errorf("got %d files and %d sums, want %d", c.Files, len(c.Seen), MaxChanged)
+	if c.Files != MaxChanged || len(c.Seen) != 4*MaxChanged {
+		t.Errorf("got %d files and %d bytes of sums, want %d files", c.Files, len(c.Seen), MaxChanged)
 	}
 }
 
@@ -83,5 +83,18 @@ func TestADifferenceIsTheShortest(t *testing.T) {
 		if come, gone := lineDifference(before, after); come != len(b)-same || gone != len(a)-same {
 			t.Fatalf("%q to %q: got +%d -%d, want +%d -%d", before, after, come, gone, len(b)-same, len(a)-same)
 		}
+	}
+}
+
+// TestADifferenceOfManyLinesIsCheap: a line for a million of them, which a search
+// without an end would take hours for, in the goroutine of the session.
+func TestADifferenceOfManyLinesIsCheap(t *testing.T) {
+	t.Parallel()
+	const many = 1_000_000
+	if come, gone := lineDifference("x", strings.Repeat("\n", many)); come != many || gone != 1 {
+		t.Errorf("got +%d -%d", come, gone)
+	}
+	if come, gone := lineDifference(strings.Repeat("a\nb\n", 5000), strings.Repeat("b\nc\n", 5000)); come != 10_000 || gone != 10_000 {
+		t.Errorf("got +%d -%d", come, gone)
 	}
 }

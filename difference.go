@@ -2,9 +2,10 @@ package harness
 
 import "strings"
 
-// maxCompared bounds the search for a shortest difference: the product of the
-// numbers of lines that differ. Above it all of them go, and all come.
-const maxCompared = 1200 * 1200
+// maxSteps is how many lines of a difference are searched for; its square is what
+// that costs, and it is paid whenever a log is folded. Beyond it all lines between
+// the first and the last that differ go, and come.
+const maxSteps = 512
 
 // lines are those of a text, without their ends.
 func lines(s string) []string {
@@ -23,34 +24,35 @@ func lineDifference(before, after string) (come, gone int) {
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	if len(a)*len(b) > maxCompared {
+	steps, found := shortest(a, b)
+	if !found {
 		return len(b), len(a)
 	}
-	steps := shortest(a, b)
 	return (steps + len(b) - len(a)) / 2, (steps + len(a) - len(b)) / 2
 }
 
 // shortest is the least number of lines to take out and put in, after Myers: how
 // far one comes on each diagonal with so many steps.
-func shortest(a, b []string) int {
-	limit := len(a) + len(b)
-	far := make([]int, 2*limit+2)
-	for steps := 0; steps < limit; steps++ {
+func shortest(a, b []string) (steps int, found bool) {
+	most := min(len(a)+len(b), maxSteps)
+	far := make([]int, 2*most+3)
+	mid := most + 1
+	for steps := range most + 1 {
 		for k := -steps; k <= steps; k += 2 {
 			var x int
-			if k == -steps || k != steps && far[limit+k-1] < far[limit+k+1] {
-				x = far[limit+k+1]
+			if k == -steps || k != steps && far[mid+k-1] < far[mid+k+1] {
+				x = far[mid+k+1]
 			} else {
-				x = far[limit+k-1] + 1
+				x = far[mid+k-1] + 1
 			}
 			y := x - k
 			for x < len(a) && y < len(b) && a[x] == b[y] {
 				x, y = x+1, y+1
 			}
-			if far[limit+k] = x; x >= len(a) && y >= len(b) {
-				return steps
+			if far[mid+k] = x; x >= len(a) && y >= len(b) {
+				return steps, true
 			}
 		}
 	}
-	return limit
+	return 0, false
 }
