@@ -218,11 +218,13 @@ func TestErrorsAreInTheWordsOfTheProvider(t *testing.T) {
 			t.Fatalf("%s: %+v", f.name, got)
 		}
 		got := post(t, url, token, f.body+"}")
-		want := `{"type":"error","error":{"type":"rate_limit_error","message":"this run has made all the requests it may; asking again does not help"}}`
-		if f.provider == "openai" {
-			want = `{"error":{"message":"this run has made all the requests it may; asking again does not help","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`
-		}
-		if got.status != 429 || strings.TrimSpace(got.body) != want || got.header.Get("Retry-After") != "" || got.header.Get("X-Should-Retry") != "false" {
+		const text = `"message":"this run has made all the requests it may; asking again does not help"`
+		want := map[string]string{
+			"anthropic": `{"error":{` + text + `,"type":"rate_limit_error"},"type":"error"}`,
+			"openai":    `{"error":{"code":"insufficient_quota",` + text + `,"param":null,"type":"insufficient_quota"}}`,
+			"google":    `{"error":{"code":403,` + text + `,"status":"PERMISSION_DENIED"}}`,
+		}[f.provider]
+		if got.status != f.spent() || strings.TrimSpace(got.body) != want || got.header.Get("Retry-After") != "" || got.header.Get("X-Should-Retry") != "false" {
 			t.Errorf("%s: %d %v\n%s\nwant\n%s", f.name, got.status, got.header, got.body, want)
 		}
 	}

@@ -63,7 +63,7 @@ func (p *Proxy) tell(d *decision, why *refusal) {
 	}
 	rec := d.record
 	if rec.At, rec.Allowed = time.Now(), why == nil; why != nil {
-		rec.Status, rec.Reason = why.status, why.reason
+		rec.Status, rec.Reason = why.in(d.dialect), why.reason
 	}
 	p.opts.Audit(rec)
 }

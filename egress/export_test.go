@@ -54,3 +54,12 @@ func (a Account) Admit(ctx context.Context, most int64) string {
 
 // Settle ends a request.
 func (a Account) Settle(most, used int64) { a.b.settle(most, used) }
+
+// GoogleBound is how many tokens a request to Google may use.
+func GoogleBound(body []byte) (int64, error) {
+	a, err := readGoogle(body, "m")
+	if err != nil {
+		return 0, err
+	}
+	return a.bound(), nil
+}

@@ -21,7 +21,7 @@ var notSent = []string{
 var notReturned = []string{
 	"set-cookie*", "location", "refresh", "alt-svc", "strict-transport-security", "clear-site-data", "nel", "report-to", "reporting-endpoints",
 	"proxy-*", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length", "content-encoding", "www-authenticate",
-	"authorization", "x-api-key",
+	"authorization", "x-api-key", "x-goog-api-key",
 }
 
 // copyHeaders adds to dst the headers of src that are not in the list, nor named

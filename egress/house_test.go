@@ -45,6 +45,7 @@ func build(t testing.TB, upstream string, opts egress.Options, providers ...map[
 	all := map[string]egress.Provider{
 		"anthropic": {Base: upstream, Dialect: egress.DialectAnthropic, Key: key},
 		"openai":    {Base: upstream, Dialect: egress.DialectOpenAI, Key: key},
+		"google":    {Base: upstream, Dialect: egress.DialectGoogle, Key: key},
 	}
 	for _, more := range providers {
 		for name, p := range more {

@@ -117,7 +117,7 @@ func (m *meter) end(asked string, sent, most int64) Usage {
 	if u.Model == "" {
 		u.Model = asked
 	}
-	if m.final {
+	if m.whole() {
 		return u
 	}
 	u.Estimated = true

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"harness"
@@ -18,6 +19,7 @@ type Dialect string
 const (
 	DialectAnthropic Dialect = "anthropic" // x-api-key
 	DialectOpenAI    Dialect = "openai"    // Authorization: Bearer
+	DialectGoogle    Dialect = "google"    // x-goog-api-key
 )
 
 // Kind says what a route does.
@@ -30,7 +32,8 @@ const (
 	Look   Kind = "look"   // has no body
 )
 
-// Route is a path that agents may use. A last segment of {model} is any one.
+// Route is a path that agents may use. {model} in its last segment is any one;
+// what may follow it begins with a colon.
 type Route struct {
 	Method string
 	Path   string
@@ -62,13 +65,26 @@ func OpenAI(key func() string) Provider {
 	return Provider{Base: "https://api.openai.com", Dialect: DialectOpenAI, Key: key}
 }
 
+// Google is the provider of that name: its Gemini API.
+func Google(key func() string) Provider {
+	return Provider{Base: "https://generativelanguage.googleapis.com", Dialect: DialectGoogle, Key: key}
+}
+
 // Routes are the paths of a dialect.
 func Routes(d Dialect) []Route {
-	models := []Route{{http.MethodGet, "/v1/models", Look}, {http.MethodGet, "/v1/models/{model}", Look}}
-	if d == DialectAnthropic {
-		return append([]Route{{http.MethodPost, "/v1/messages", Answer}, {http.MethodPost, "/v1/messages/count_tokens", Count}}, models...)
+	look := func(path string) []Route {
+		return []Route{{http.MethodGet, path, Look}, {http.MethodGet, path + "/" + anyModel, Look}}
 	}
-	return append([]Route{{http.MethodPost, "/v1/responses", Answer}, {http.MethodPost, "/v1/chat/completions", Answer}}, models...)
+	switch d {
+	case DialectAnthropic:
+		return append(look("/v1/models"), Route{http.MethodPost, "/v1/messages", Answer}, Route{http.MethodPost, "/v1/messages/count_tokens", Count})
+	case DialectGoogle:
+		const model = "/v1beta/models/" + anyModel
+		return append(look("/v1beta/models"), Route{http.MethodPost, model + ":generateContent", Answer},
+			Route{http.MethodPost, model + ":streamGenerateContent", Answer}, Route{http.MethodPost, model + ":countTokens", Count})
+	default:
+		return append(look("/v1/models"), Route{http.MethodPost, "/v1/responses", Answer}, Route{http.MethodPost, "/v1/chat/completions", Answer})
+	}
 }
 
 const anyModel = "{model}"
@@ -82,8 +98,10 @@ func match(routes []Route, method, path string) (r Route, model string, ok bool)
 		if r.Path == path {
 			return r, "", true
 		}
-		prefix, named := strings.CutSuffix(r.Path, anyModel)
-		if rest, below := strings.CutPrefix(path, prefix); named && below && plainSegment(rest) {
+		prefix, method, named := strings.Cut(r.Path, anyModel)
+		rest, below := strings.CutPrefix(path, prefix)
+		rest, does := strings.CutSuffix(rest, method)
+		if named && below && does && plainSegment(rest) && (method == "" || !strings.Contains(rest, ":")) {
 			return r, rest, true
 		}
 	}
@@ -108,7 +126,7 @@ func (p Provider) check(name string) (*url.URL, error) {
 	if !plainSegment(name) {
 		return bad("its name is part of a path")
 	}
-	if p.Dialect != DialectAnthropic && p.Dialect != DialectOpenAI {
+	if !slices.Contains([]Dialect{DialectAnthropic, DialectOpenAI, DialectGoogle}, p.Dialect) {
 		return bad("no dialect %q", p.Dialect)
 	}
 	u, err := url.Parse(p.Base)

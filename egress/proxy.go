@@ -196,8 +196,13 @@ func (p *Proxy) Env(provider, address, token string) ([]string, error) {
 	if u == nil {
 		return nil, fmt.Errorf("egress: provider %q: %w", provider, harness.ErrInvalid)
 	}
-	if u.provider.Dialect == DialectOpenAI {
-		return []string{"OPENAI_BASE_URL=" + address + "/" + provider + "/v1", "OPENAI_API_KEY=" + token}, nil
+	address += "/" + provider
+	switch u.provider.Dialect {
+	case DialectOpenAI:
+		return []string{"OPENAI_BASE_URL=" + address + "/v1", "OPENAI_API_KEY=" + token}, nil
+	case DialectGoogle:
+		return []string{"GOOGLE_GEMINI_BASE_URL=" + address, "GEMINI_API_KEY=" + token}, nil
+	default:
+		return []string{"ANTHROPIC_BASE_URL=" + address, "ANTHROPIC_API_KEY=" + token}, nil
 	}
-	return []string{"ANTHROPIC_BASE_URL=" + address + "/" + provider, "ANTHROPIC_API_KEY=" + token}, nil
 }

@@ -23,6 +23,7 @@ var (
 	refuseProxyAuth  = &refusal{http.StatusProxyAuthRequired, "token", "the run token is missing or not valid"}
 	refuseProvider   = &refusal{http.StatusUnauthorized, "other provider", "the run token is for another provider"}
 	refuseRoute      = &refusal{http.StatusForbidden, "path", "this method and path are not allowed here"}
+	refuseQuery      = &refusal{http.StatusForbidden, "query", "these parameters are not allowed here"}
 	refuseUpgrade    = &refusal{http.StatusForbidden, "upgrade", "the protocol cannot be changed here"}
 	refuseModel      = &refusal{http.StatusForbidden, "model", "the run token is not for this model"}
 	refuseBackground = &refusal{http.StatusForbidden, "background", "an answer in the background cannot be counted"}
@@ -46,54 +47,52 @@ var (
 )
 
 // words are the names of statuses in the dialects: the type of an error for
-// Messages, type and code for OpenAI.
-var words = map[int][3]string{
-	http.StatusBadRequest:            {"invalid_request_error", "invalid_request_error", ""},
-	http.StatusUnauthorized:          {"authentication_error", "invalid_request_error", "invalid_api_key"},
-	http.StatusForbidden:             {"permission_error", "invalid_request_error", "forbidden"},
-	http.StatusProxyAuthRequired:     {"authentication_error", "invalid_request_error", "invalid_api_key"},
-	http.StatusLengthRequired:        {"invalid_request_error", "invalid_request_error", "length_required"},
-	http.StatusRequestEntityTooLarge: {"request_too_large", "invalid_request_error", "request_too_large"},
-	http.StatusUnsupportedMediaType:  {"invalid_request_error", "invalid_request_error", "unsupported_media_type"},
-	http.StatusTooManyRequests:       {"rate_limit_error", "insufficient_quota", "insufficient_quota"},
-	http.StatusBadGateway:            {"api_error", "server_error", ""},
-	http.StatusServiceUnavailable:    {"overloaded_error", "server_error", "server_is_overloaded"},
+// Messages, type and code for OpenAI, the status for Google.
+var words = map[int]struct{ messages, kind, code, status string }{
+	http.StatusBadRequest:            {"invalid_request_error", "invalid_request_error", "", "INVALID_ARGUMENT"},
+	http.StatusUnauthorized:          {"authentication_error", "invalid_request_error", "invalid_api_key", "UNAUTHENTICATED"},
+	http.StatusForbidden:             {"permission_error", "invalid_request_error", "forbidden", "PERMISSION_DENIED"},
+	http.StatusProxyAuthRequired:     {"authentication_error", "invalid_request_error", "invalid_api_key", "UNAUTHENTICATED"},
+	http.StatusLengthRequired:        {"invalid_request_error", "invalid_request_error", "length_required", "INVALID_ARGUMENT"},
+	http.StatusRequestEntityTooLarge: {"request_too_large", "invalid_request_error", "request_too_large", "INVALID_ARGUMENT"},
+	http.StatusUnsupportedMediaType:  {"invalid_request_error", "invalid_request_error", "unsupported_media_type", "INVALID_ARGUMENT"},
+	http.StatusTooManyRequests:       {"rate_limit_error", "insufficient_quota", "insufficient_quota", "RESOURCE_EXHAUSTED"},
+	http.StatusBadGateway:            {"api_error", "server_error", "", "UNAVAILABLE"},
+	http.StatusServiceUnavailable:    {"overloaded_error", "server_error", "server_is_overloaded", "UNAVAILABLE"},
+}
+
+// in is the status of the refusal in a dialect. Programs of Google come again for
+// minutes after every 429, whatever it says.
+func (r *refusal) in(d Dialect) int {
+	if d == DialectGoogle && (r == refuseSpent || r == refuseNumbered) {
+		return http.StatusForbidden
+	}
+	return r.status
 }
 
 // body is the refusal in the words of a dialect.
 func (r *refusal) body(d Dialect) []byte {
-	w := words[r.status]
-	type messagesError struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	}
-	type openAIError struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    *string `json:"code"`
-	}
-	var v any
-	if d == DialectOpenAI {
-		e := openAIError{Message: r.text, Type: w[1]}
-		if w[2] != "" {
-			e.Code = &w[2]
+	w := words[r.in(d)]
+	type object map[string]any
+	var v object
+	switch d {
+	case DialectOpenAI:
+		e := object{"message": r.text, "type": w.kind, "param": nil, "code": nil}
+		if w.code != "" {
+			e["code"] = w.code
 		}
-		v = struct {
-			Error openAIError `json:"error"`
-		}{e}
-	} else {
-		v = struct {
-			Type  string        `json:"type"`
-			Error messagesError `json:"error"`
-		}{"error", messagesError{w[0], r.text}}
+		v = object{"error": e}
+	case DialectGoogle:
+		v = object{"error": object{"code": r.in(d), "message": r.text, "status": w.status}}
+	default:
+		v = object{"type": "error", "error": object{"type": w.messages, "message": r.text}}
 	}
-	b, _ := json.Marshal(v) // strings only
+	b, _ := json.Marshal(v) // strings and a number
 	return append(b, '\n')
 }
 
-// write answers with the refusal. The SDKs of both providers keep to
-// X-Should-Retry, so that nobody knocks again and again at what stays shut; no
+// write answers with the refusal. The SDKs of Anthropic and OpenAI keep
+// to X-Should-Retry, so that nobody knocks again and again at what stays shut; no
 // time to wait is given, for none would help.
 func (r *refusal) write(w http.ResponseWriter, d Dialect) {
 	h := w.Header()
@@ -105,6 +104,6 @@ func (r *refusal) write(w http.ResponseWriter, d Dialect) {
 		h.Set("Proxy-Authenticate", `Basic realm="egress"`)
 	}
 	h.Set("Connection", "close") // whatever else is in it was not asked for
-	w.WriteHeader(r.status)
+	w.WriteHeader(r.in(d))
 	_, _ = w.Write(r.body(d)) // whoever left has seen enough
 }

@@ -3,6 +3,7 @@ package egress
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,9 @@ func (p *Proxy) reverse(w http.ResponseWriter, r *http.Request, d *decision) err
 	if !ok {
 		return refuseRoute
 	}
+	if u.provider.Dialect == DialectGoogle && !plainQuery(r.URL.Query()) {
+		return refuseQuery
+	}
 	a := &ask{model: model}
 	switch {
 	case route.Kind == Look && r.ContentLength != 0:
@@ -50,7 +54,11 @@ func (p *Proxy) reverse(w http.ResponseWriter, r *http.Request, d *decision) err
 			return err
 		}
 		defer release()
-		if a, err = readAsk(body); err != nil {
+		read := readAsk
+		if u.provider.Dialect == DialectGoogle {
+			read = func(body []byte) (*ask, error) { return readGoogle(body, model) }
+		}
+		if a, err = read(body); err != nil {
 			return err
 		}
 	}
@@ -69,16 +77,16 @@ func ownHost(host string) bool {
 	return loopbackName(strings.Trim(host, "[]"))
 }
 
-// presented is the token that a request comes with, in either way, or in both if
-// it is the same.
+// presented is the token that a request comes with, in any of three ways, or in
+// more if it is the same.
 func presented(h http.Header) string {
-	all := h["X-Api-Key"]
+	all := slices.Concat(h["X-Api-Key"], h["X-Goog-Api-Key"])
 	for _, v := range h["Authorization"] {
 		scheme, token, _ := strings.Cut(v, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return ""
 		}
-		all = append(all[:len(all):len(all)], token)
+		all = append(all, token)
 	}
 	if len(all) == 0 {
 		return ""

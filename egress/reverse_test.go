@@ -10,14 +10,46 @@ import (
 	"harness/model/modeltest"
 )
 
-// forms are the ways to ask for an answer.
-var forms = []struct {
+// form is a way to ask for an answer. Its body lacks the end.
+type form struct {
 	name, provider, path, body string
 	cacheWrite                 int64 // that the form can tell
-}{
+}
+
+// streamed is where and how a stream is asked for.
+func (f form) streamed() (path, body string) {
+	if f.provider == "google" {
+		return strings.Replace(f.path, ":generateContent", ":streamGenerateContent?alt=sse", 1), f.body + "}"
+	}
+	return f.path + "?beta=true", f.body + `,"stream":true,"stream_options":{"include_usage":true}}`
+}
+
+func (f form) whole() (path, body string) { return f.path, f.body + "}" }
+
+// header is where the provider wants its key, and what before it.
+func (f form) header() (name, prefix string) {
+	switch f.provider {
+	case "openai":
+		return "Authorization", "Bearer "
+	case "google":
+		return "X-Goog-Api-Key", ""
+	}
+	return "X-Api-Key", ""
+}
+
+// spent is the status when a budget is used up.
+func (f form) spent() int {
+	if f.provider == "google" {
+		return http.StatusForbidden // after a 429 its programs come again for minutes
+	}
+	return http.StatusTooManyRequests
+}
+
+var forms = []form{
 	{"Messages", "anthropic", "/v1/messages", `{"model":"m-1","max_tokens":99,"messages":[{"role":"user","content":"hi"}]`, 5},
 	{"Responses", "openai", "/v1/responses", `{"model":"m-1","max_output_tokens":99,"input":"hi"`, 0},
 	{"Chat", "openai", "/v1/chat/completions", `{"model":"m-1","max_completion_tokens":99,"messages":[{"role":"user","content":"hi"}]`, 0},
+	{"Generate", "google", "/v1beta/models/m-1:generateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"generationConfig":{"maxOutputTokens":99}`, 0},
 }
 
 // TestAnAnswerIsTheProvidersOwn compares, byte by byte, what an agent gets
@@ -25,15 +57,16 @@ var forms = []struct {
 func TestAnAnswerIsTheProvidersOwn(t *testing.T) {
 	t.Parallel()
 	for _, f := range forms {
-		for name, rest := range map[string]string{"Whole": `}`, "Streamed": `,"stream":true,"stream_options":{"include_usage":true}}`} {
+		for name, way := range map[string]func() (path, body string){"Whole": f.whole, "Streamed": f.streamed} {
 			t.Run(f.name+name, func(t *testing.T) {
 				t.Parallel()
+				path, body := way()
 				up := scripted(t)
-				direct := post(t, up.URL+f.path, canary, f.body+rest)
+				direct := post(t, up.URL+path, canary, body)
 				up = scripted(t) // whose numbers begin anew
 				h := build(t, up.URL, egress.Options{})
 				token := h.grant(t, egress.Grant{Session: "ses_1", Turn: "trn_1", Provider: f.provider})
-				got := post(t, h.address+"/"+f.provider+f.path+"?beta=true", token, f.body+rest)
+				got := post(t, h.address+"/"+f.provider+path, token, body)
 				if got.err != nil || got.status != http.StatusOK || got.body != direct.body {
 					t.Errorf("got %d %v\n%s\nwant\n%s", got.status, got.err, got.body, direct.body)
 				}
@@ -45,8 +78,13 @@ func TestAnAnswerIsTheProvidersOwn(t *testing.T) {
 				if used := h.used(); !slices.Equal(used, []egress.Usage{want}) {
 					t.Errorf("used %+v, want %+v", used, want)
 				}
-				checkSent(t, up.Requests()[0], f.provider, token, f.body+rest)
-				if r := h.last(); !r.Allowed || r.Session != "ses_1" || r.Turn != "trn_1" || r.Provider != f.provider || r.Model != "m-1" || r.Target != "/"+f.provider+f.path {
+				sent := up.Requests()[0]
+				f.checkKey(t, sent, token)
+				if string(sent.Body) != body || sent.Path != path {
+					t.Errorf("sent %s\n%s", sent.Path, sent.Body)
+				}
+				target, _, _ := strings.Cut("/"+f.provider+path, "?")
+				if r := h.last(); !r.Allowed || r.Session != "ses_1" || r.Turn != "trn_1" || r.Provider != f.provider || r.Model != "m-1" || r.Target != target {
 					t.Errorf("recorded %+v", r)
 				}
 			})
@@ -54,22 +92,16 @@ func TestAnAnswerIsTheProvidersOwn(t *testing.T) {
 	}
 }
 
-// checkSent looks at what a provider got.
-func checkSent(t *testing.T, r *modeltest.Request, provider, token, body string) {
+// checkKey looks for the key, and for nothing else, at what a provider got.
+func (f form) checkKey(t *testing.T, r *modeltest.Request, token string) {
 	t.Helper()
-	name, value := "X-Api-Key", canary
-	if provider == "openai" {
-		name, value = "Authorization", "Bearer "+canary
-	}
-	if got := r.Header[name]; !slices.Equal(got, []string{value}) {
+	name, prefix := f.header()
+	if got := r.Header[name]; !slices.Equal(got, []string{prefix + canary}) {
 		t.Errorf("%s is %q, want the key", name, got)
 	}
-	if string(r.Body) != body || !strings.HasSuffix(r.Path, "?beta=true") {
-		t.Errorf("sent %s\n%s", r.Path, r.Body)
-	}
 	for n, v := range r.Header {
-		if strings.Contains(strings.Join(v, " "), token) {
-			t.Errorf("%s has the run token", n)
+		if s := strings.Join(v, " "); strings.Contains(s, token) || n != name && strings.Contains(s, canary) {
+			t.Errorf("%s is %q", n, s)
 		}
 	}
 }
@@ -83,7 +115,7 @@ func TestWhatIsNotTheAgentsToSayIsNotSent(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodPost, h.address+"/openai/v1/chat/completions", strings.NewReader(body))
 	for _, name := range []string{
 		"Cookie", "Proxy-Authorization", "Proxy-Connection", "Proxy-X", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X_Forwarded_For",
-		"X-Real-Ip", "Via", "Te", "Keep-Alive", "Api-Key", "X_api_key", "X-Goog-Api-Key", "X-Named", "X-Http-Method-Override", "Expect-Not",
+		"X-Real-Ip", "Via", "Te", "Keep-Alive", "Api-Key", "X_api_key", "X_goog_api_key", "X-Named", "X-Http-Method-Override", "Expect-Not",
 	} {
 		r.Header[name] = []string{"x"}
 	}
@@ -132,6 +164,7 @@ func TestTheEnvironmentOfAnAgentLeadsToTheProxy(t *testing.T) {
 	for provider, want := range map[string][]string{
 		"anthropic": {"ANTHROPIC_BASE_URL=http://x/anthropic", "ANTHROPIC_API_KEY=tok"},
 		"openai":    {"OPENAI_BASE_URL=http://x/openai/v1", "OPENAI_API_KEY=tok"},
+		"google":    {"GOOGLE_GEMINI_BASE_URL=http://x/google", "GEMINI_API_KEY=tok"},
 	} {
 		if got, err := h.Env(provider, "http://x", "tok"); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, want %q", provider, got, err, want)

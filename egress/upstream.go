@@ -95,6 +95,8 @@ func (u *upstream) request(ctx context.Context, r *http.Request, path, key strin
 	case key == "":
 	case u.provider.Dialect == DialectAnthropic && !u.provider.Bearer:
 		out.Header.Set("X-Api-Key", key)
+	case u.provider.Dialect == DialectGoogle && !u.provider.Bearer:
+		out.Header.Set("X-Goog-Api-Key", key)
 	default:
 		out.Header.Set("Authorization", "Bearer "+key)
 	}

@@ -81,8 +81,8 @@ func (h *housing) acp(command string) (harness.Engine, error) {
 		return nil, err
 	}
 	var reached []string
-	for _, name := range []string{"anthropic", "openai"} {
-		if keys[name] != "" {
+	for name := range keys {
+		if providers[name].out != nil {
 			reached = append(reached, name)
 		}
 	}

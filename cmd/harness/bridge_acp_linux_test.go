@@ -66,6 +66,41 @@ func TestClaudeAgentACPOverEveryProtocol(t *testing.T) {
 	claudeAdapter.playAll(t, []bridgeScene{anAgent("Bash", "X-Api-Key", "")})
 }
 
+// gemini is Gemini CLI. It reads what the way out tells it of Google by itself.
+var gemini = agentUnderTest{agenttest.Gemini, func(p *bridgePlay, bin string) []string {
+	command := agenttest.Command(p, agenttest.Gemini)
+	wrapper := p.wrapper(command[0], []string{"GEMINI_TELEMETRY_ENABLED=false"}, append(command[1:], "--acp", "-m", "gemini-2.5-pro")...)
+	modules := bin[:strings.Index(bin, "/@google/")]
+	return []string{
+		"--engine", "acp:" + wrapper, "--sandbox-read", strings.Join([]string{wrapper, modules, command[0]}, ","),
+		"--key", "google=" + p.key(), "--model-url", "google=" + p.models.URL,
+	}
+}}
+
+// TestGeminiCLIOverEveryProtocol is the same with another one.
+func TestGeminiCLIOverEveryProtocol(t *testing.T) {
+	t.Parallel()
+	gemini.playAll(t, []bridgeScene{anAgent("run_shell_command", "X-Goog-Api-Key", "")})
+}
+
+// TestGeminiCLIHearsThatItsBudgetIsSpent: it comes again for minutes after an
+// error that could pass.
+func TestGeminiCLIHearsThatItsBudgetIsSpent(t *testing.T) {
+	t.Parallel()
+	poor := agentUnderTest{gemini.program, func(p *bridgePlay, bin string) []string {
+		return append(gemini.serve(p, bin), "--egress-tokens", "5")
+	}}
+	poor.playAll(t, []bridgeScene{{"a spent budget", "rest", "ws", "usage in=10 out=7\nsay Hello there.", func(p *bridgePlay) {
+		p.say("hello")
+		p.said("Hello there.")
+		p.say("again")
+		p.until("its end", func(v *known) bool { return strings.Contains(v.failed, "token budget of this run is used up") })
+		if n := len(p.models.Requests()); n != 1 {
+			p.Errorf("the model was asked %d times", n)
+		}
+	}}})
+}
+
 // anAgent is what any agent must have, whose shell and header with a key are
 // named so. It is one session, since they take seconds to start.
 func anAgent(shell, header, prefix string) bridgeScene {

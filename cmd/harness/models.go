@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"harness"
+	"harness/egress"
 	"harness/model"
 	"harness/model/anthropic"
 	"harness/model/offline"
@@ -20,20 +21,22 @@ type provider struct {
 	key     string // the variable that usually holds a key
 	model   string // asked for if none is named; empty: one must be
 	needKey bool
-	open    func(key, url, name string) model.Client
+	open    func(key, url, name string) model.Client // nil: the native engine does not speak it
+	out     func(key func() string) egress.Provider  // nil: agents of others do not ask it through us
 }
 
-// providers by the name that --model begins with.
+// providers by the name that --model begins with, and --key.
 var providers = map[string]provider{
 	"anthropic": {"ANTHROPIC_API_KEY", "claude-sonnet-4-5", true, func(key, url, name string) model.Client {
 		return anthropic.New(key, &anthropic.Options{URL: url, Name: name})
-	}},
+	}, egress.Anthropic},
 	"openai": {"OPENAI_API_KEY", "gpt-5", true, func(key, url, name string) model.Client {
 		return openai.NewResponses(key, &openai.Options{URL: url, Name: name})
-	}},
+	}, egress.OpenAI},
+	"google": {"GEMINI_API_KEY", "", true, nil, egress.Google},
 	"chat": {"", "", false, func(key, url, name string) model.Client {
 		return openai.NewChat(key, &openai.Options{URL: url, Name: name})
-	}},
+	}, nil},
 }
 
 // brain is the flags that say which model a native engine asks.
@@ -138,8 +141,13 @@ func (b *brain) route(spec string, keys map[string]string) (mind, error) {
 	}
 	name, asked, _ := strings.Cut(spec, "/")
 	pr, ok := providers[name]
-	if !ok {
-		return mind{}, fmt.Errorf("--model %s: unknown provider %q, want one of %s, or offline: %w", spec, name, names(providers), harness.ErrInvalid)
+	switch {
+	case !ok:
+		ours := maps.Clone(providers)
+		maps.DeleteFunc(ours, func(_ string, p provider) bool { return p.open == nil })
+		return mind{}, fmt.Errorf("--model %s: unknown provider %q, want one of %s, or offline: %w", spec, name, names(ours), harness.ErrInvalid)
+	case pr.open == nil:
+		return mind{}, fmt.Errorf("--model %s: the native engine does not speak to %s; agents do, such as --engine \"acp:gemini --acp\": %w", spec, name, harness.ErrInvalid)
 	}
 	if asked == "" {
 		asked = pr.model

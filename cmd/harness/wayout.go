@@ -61,10 +61,7 @@ func (h *housing) wayOut(ctx context.Context, notice harness.SandboxNotice, name
 		if key == "" {
 			return nil, fmt.Errorf("no key for its model; set $%s or --key %s=SOURCE: %w", providers[name].key, name, harness.ErrInvalid)
 		}
-		row := egress.Anthropic(func() string { return key })
-		if name == "openai" {
-			row = egress.OpenAI(func() string { return key })
-		}
+		row := providers[name].out(func() string { return key })
 		if url := (*h.brain.urls)[name]; url != "" {
 			row.Base = url
 		}
