@@ -149,6 +149,9 @@ func (p *Proxy) stream(ctx context.Context, cancel context.CancelCauseFunc, w ht
 		}
 		switch left -= int64(n); {
 		case err == io.EOF:
+			if m != nil {
+				m.came = true
+			}
 			if secrets != nil {
 				return send(secrets.End(out[:0]))
 			}

@@ -32,6 +32,9 @@ func (m Meter) Write(b []byte) (int, error) { m.m.write(b); return len(b), nil }
 // End is the usage.
 func (m Meter) End(asked string, sent, most int64) Usage { return m.m.end(asked, sent, most) }
 
+// Came says that the answer has come whole.
+func (m Meter) Came() { m.m.came = true }
+
 var _ io.Writer = Meter{}
 
 // MaxOpen is how many requests of a token may be open.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -28,12 +29,23 @@ func readGoogle(body []byte, model string) (*ask, error) {
 		if !ok {
 			return nil, refuseBody
 		}
+		for _, n := range c {
+			if given(n) && !whole(n) { // Google takes "8" and 8.0 for 8
+				return nil, refuseBody
+			}
+		}
 		if n := count(c["maxOutputTokens"]); n > 0 {
 			a.most = n
 		}
 		a.most *= max(1, count(c["candidateCount"]))
 	}
 	return a, nil
+}
+
+// whole reports whether a value is a number that everybody reads in one way.
+func whole(raw json.RawMessage) bool {
+	n, err := strconv.ParseInt(string(raw), 10, 32)
+	return err == nil && n >= 0
 }
 
 // twoNamed is fields whose names can also be written with underscores. It is not

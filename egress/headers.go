@@ -11,7 +11,8 @@ import (
 // what is about this connection, and what pretends to come from a proxy. A last
 // * is any ending.
 var notSent = []string{
-	"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie",
+	"authorization", "x-api-key", "api-key", "cookie",
+	"x-goog-*", // keys, whose account it is, and what of the answer to leave out: the usage
 	"proxy-*", "forwarded", "x-forwarded*", "x-real-ip", "x-original-*", "x-rewrite-*", "x-http-method*", "x-method-override", "via",
 	"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
 	"host", "content-length", "expect", "accept-encoding", "content-encoding",

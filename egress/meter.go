@@ -14,6 +14,7 @@ type meter struct {
 	cr    bool  // a carriage return came, which a newline may complete
 	bytes int64 // of this event's data, or of the answer
 	guess int64 // tokens of the events so far, if nobody tells
+	came  bool  // the answer has come whole
 }
 
 type lineState int
@@ -117,7 +118,7 @@ func (m *meter) end(asked string, sent, most int64) Usage {
 	if u.Model == "" {
 		u.Model = asked
 	}
-	if m.whole() {
+	if m.final || m.came && m.total > 0 { // Google tells at every event what it was so far
 		return u
 	}
 	u.Estimated = true

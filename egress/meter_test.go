@@ -38,12 +38,16 @@ func TestTheMeterReadsWhatProvidersSay(t *testing.T) {
 			egress.Usage{Model: "c", Input: 0, CacheRead: 10, Output: 5}},
 		"Gemini, whole": {false, `{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"cachedContentTokenCount":4,"thoughtsTokenCount":3,"toolUsePromptTokenCount":2,"totalTokenCount":20},"modelVersion":"d"}`,
 			egress.Usage{Model: "d", Input: 8, CacheRead: 4, Output: 8}},
-		"Gemini, streamed": {true, "data: {\"candidates\":[{\"content\":{}}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":1},\"modelVersion\":\"d\"}\r\n\r\ndata: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":15}}\r\n\r\n",
+		"Gemini, streamed": {true, "data: {\"candidates\":[{\"content\":{}}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":1,\"totalTokenCount\":11},\"modelVersion\":\"d\"}\r\n\r\ndata: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":15,\"totalTokenCount\":25}}\r\n\r\n",
 			egress.Usage{Model: "d", Input: 10, Output: 15}},
-		"Gemini, as a list": {false, `[{"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":10}},{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":15}}]`,
+		"Gemini, as a list": {false, `[{"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10}},{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":25}}]`,
 			egress.Usage{Model: "asked", Input: 10, Output: 15}},
-		"Gemini, broken off": {true, "data: {\"candidates\":[{\"finishReason\":null}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":12}}\r\n\r\n",
-			egress.Usage{Model: "asked", Input: 10, Output: 12, Estimated: true}},
+		"Gemini, all thoughts": {false, `{"candidates":[{"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":10,"thoughtsTokenCount":990,"totalTokenCount":1000}}`,
+			egress.Usage{Model: "asked", Input: 10, Output: 990}},
+		"Gemini, broken off": {true, "data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":10,\"totalTokenCount\":22}}\r\n\r\ndata: {\"candidates\":[{\"index\":1,\"content\":{\"parts\":[{\"text\":\"" + strings.Repeat("x", 1000) + "\"}]}}]}\r\n\r\n",
+			egress.Usage{Model: "asked", Input: 10, Output: 20, Estimated: true}},
+		"Gemini with its prompt only": {false, `{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"` + strings.Repeat("x", 1000) + `"}]}}],"usageMetadata":{"promptTokenCount":10}}`,
+			egress.Usage{Model: "asked", Input: 10, Output: 20, Estimated: true}},
 		"Gemini without usage": {false, `{"candidates":[{"finishReason":"STOP"}]}`, egress.Usage{Model: "asked", Input: 10, Output: 10, Estimated: true}},
 		"carriage returns": {true, "data: {\"usage\":\r\ndata: {\"output_tokens\":5,\r\ndata: \"input_tokens\":2}}\r\n\r\n",
 			egress.Usage{Model: "asked", Input: 2, Output: 5}},
@@ -58,6 +62,9 @@ func TestTheMeterReadsWhatProvidersSay(t *testing.T) {
 		for _, cuts := range [][]byte{nil, {0}, {1, 6, 0, 30}} {
 			m := egress.NewMeter(tc.events)
 			inParts(m, []byte(tc.text), cuts)
+			if !strings.Contains(name, "broken off") {
+				m.Came()
+			}
 			if got := m.End("asked", 40, 20); got != tc.want {
 				t.Errorf("%s, cut at %v: %+v, want %+v", name, cuts, got, tc.want)
 			}

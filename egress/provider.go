@@ -101,7 +101,7 @@ func match(routes []Route, method, path string) (r Route, model string, ok bool)
 		prefix, method, named := strings.Cut(r.Path, anyModel)
 		rest, below := strings.CutPrefix(path, prefix)
 		rest, does := strings.CutSuffix(rest, method)
-		if named && below && does && plainSegment(rest) && (method == "" || !strings.Contains(rest, ":")) {
+		if named && below && does && plainSegment(rest) {
 			return r, rest, true
 		}
 	}
@@ -137,6 +137,9 @@ func (p Provider) check(name string) (*url.URL, error) {
 		return bad("%q is not https", p.Base)
 	}
 	for _, r := range p.Routes {
+		if _, rest, _ := strings.Cut(r.Path, anyModel); rest != "" && (rest[0] != ':' || strings.Contains(rest, "/")) {
+			return bad("route %q", r)
+		}
 		if r.Method == "" || !strings.HasPrefix(r.Path, "/") || r.Kind != Answer && r.Kind != Count && r.Kind != Look {
 			return bad("route %q", r)
 		}

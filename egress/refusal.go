@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 )
 
 // refusal is an answer of the proxy's own.
@@ -61,10 +62,13 @@ var words = map[int]struct{ messages, kind, code, status string }{
 	http.StatusServiceUnavailable:    {"overloaded_error", "server_error", "server_is_overloaded", "UNAVAILABLE"},
 }
 
+// lasting are refusals that stay, though their status is one that may pass.
+var lasting = []*refusal{refuseSpent, refuseNumbered, refuseKey, refuseRedirect, refuseCoded}
+
 // in is the status of the refusal in a dialect. Programs of Google come again for
-// minutes after every 429, whatever it says.
+// minutes after every status that may pass, whatever the answer says.
 func (r *refusal) in(d Dialect) int {
-	if d == DialectGoogle && (r == refuseSpent || r == refuseNumbered) {
+	if d == DialectGoogle && slices.Contains(lasting, r) {
 		return http.StatusForbidden
 	}
 	return r.status

@@ -39,7 +39,10 @@ func (p *Proxy) reverse(w http.ResponseWriter, r *http.Request, d *decision) err
 	if !ok {
 		return refuseRoute
 	}
-	if u.provider.Dialect == DialectGoogle && !plainQuery(r.URL.Query()) {
+	switch google := u.provider.Dialect == DialectGoogle; {
+	case google && strings.Contains(model, ":"): // it would name a method
+		return refuseRoute
+	case google && !plainQuery(r.URL.Query()):
 		return refuseQuery
 	}
 	a := &ask{model: model}

@@ -115,7 +115,7 @@ func TestWhatIsNotTheAgentsToSayIsNotSent(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodPost, h.address+"/openai/v1/chat/completions", strings.NewReader(body))
 	for _, name := range []string{
 		"Cookie", "Proxy-Authorization", "Proxy-Connection", "Proxy-X", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X_Forwarded_For",
-		"X-Real-Ip", "Via", "Te", "Keep-Alive", "Api-Key", "X_api_key", "X_goog_api_key", "X-Named", "X-Http-Method-Override", "Expect-Not",
+		"X-Real-Ip", "Via", "Te", "Keep-Alive", "Api-Key", "X_api_key", "X_goog_api_key", "X-Goog-User-Project", "X-Named", "X-Http-Method-Override", "Expect-Not",
 	} {
 		r.Header[name] = []string{"x"}
 	}
@@ -187,7 +187,10 @@ func TestProvidersToWhomAKeyCouldGetLostAreRefused(t *testing.T) {
 		"no host":     func(p *egress.Provider) { p.Base = "/v1" },
 		"scheme":      func(p *egress.Provider) { p.Base = "file:///etc" },
 		"dialect":     func(p *egress.Provider) { p.Dialect = "x" },
-		"route":       func(p *egress.Provider) { p.Routes = []egress.Route{{Method: "POST", Path: "v1", Kind: egress.Answer}} },
+		"model and path": func(p *egress.Provider) {
+			p.Routes = []egress.Route{{Method: "POST", Path: "/v1/{model}/x", Kind: egress.Answer}}
+		},
+		"route": func(p *egress.Provider) { p.Routes = []egress.Route{{Method: "POST", Path: "v1", Kind: egress.Answer}} },
 	} {
 		p := good
 		change(&p)

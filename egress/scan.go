@@ -94,7 +94,7 @@ func (s *scanner) structure(c byte) {
 		s.depth++
 		s.key = c == '{'
 		if c == '[' && s.depth <= maxPath {
-			s.path = append(s.path, ".[]"...) // no path of interest leads through one
+			s.path = append(s.path, ".[]"...)
 			s.ends[s.depth-1] = len(s.path)
 		}
 	case '}', ']':

@@ -88,6 +88,10 @@ func (u *upstream) request(ctx context.Context, r *http.Request, path, key strin
 	}).WithContext(ctx)
 	copyHeaders(out.Header, r.Header, notSent)
 	out.Header.Set("Accept-Encoding", "identity") // the answer is read along
+	if u.provider.Dialect == DialectGoogle {      // which speaks other forms, too
+		out.Header.Del("Accept")
+		out.Header.Set("Content-Type", "application/json")
+	}
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", "") // and not Go's
 	}

@@ -31,9 +31,8 @@ type told struct {
 	input, output         int64
 	cacheRead, cacheWrite int64
 	cached                int64 // part of input
-	thoughts, results     int64 // beside output and input
+	results, total        int64 // what Google has beside the rest, and of everything so far
 	final                 bool  // the output is the whole
-	ended                 bool  // and so is what Google says in every event
 }
 
 // take hears one value of the answer.
@@ -43,9 +42,6 @@ func (t *told) take(path, value []byte) {
 	name = bytes.TrimPrefix(name, []byte(".[]")) // Google's stream that is no stream of events
 	var to *int64
 	switch string(name) {
-	case ".candidates.[].finishReason":
-		t.ended = t.ended || string(value) != "null"
-		return
 	case ".model", ".modelVersion":
 		if len(value) > 0 {
 			t.model = string(value)
@@ -55,12 +51,10 @@ func (t *told) take(path, value []byte) {
 		to = &t.input
 	case ".usage.output_tokens", ".usage.completion_tokens":
 		to = &t.output
-	case ".usageMetadata.candidatesTokenCount":
-		to, begun = &t.output, true
-	case ".usageMetadata.thoughtsTokenCount":
-		to = &t.thoughts
 	case ".usageMetadata.toolUsePromptTokenCount":
 		to = &t.results
+	case ".usageMetadata.totalTokenCount": // with answers and thoughts
+		to = &t.total
 	case ".usage.cache_read_input_tokens":
 		to = &t.cacheRead
 	case ".usage.cache_creation_input_tokens":
@@ -79,10 +73,8 @@ func (t *told) take(path, value []byte) {
 	t.final = t.final || to == &t.output && !begun
 }
 
-// whole reports whether all that was used is told.
-func (t *told) whole() bool { return t.final || t.ended && t.input+t.output > 0 }
-
 // usage is what was told, in disjoint kinds.
 func (t *told) usage() Usage {
-	return Usage{Model: t.model, Input: max(0, t.input-t.cached) + t.results, Output: t.output + t.thoughts, CacheRead: t.cacheRead + t.cached, CacheWrite: t.cacheWrite}
+	output := max(t.output, t.total-t.input-t.results)
+	return Usage{Model: t.model, Input: max(0, t.input-t.cached) + t.results, Output: output, CacheRead: t.cacheRead + t.cached, CacheWrite: t.cacheWrite}
 }

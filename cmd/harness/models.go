@@ -47,6 +47,7 @@ type brain struct {
 	pace  *time.Duration
 
 	found map[string]string // keys by provider, once they were looked for
+	unfit map[string]error  // why the value of a provider's variable is no key
 }
 
 func (f *flags) brain() *brain {
@@ -77,7 +78,7 @@ func (b *brain) find(ctx context.Context, p *program, hidden secrets) (map[strin
 			return nil, fmt.Errorf("--key %s: unknown provider, want one of %s: %w", name, names(providers), harness.ErrInvalid)
 		}
 	}
-	b.found = make(map[string]string)
+	b.found, b.unfit = make(map[string]string), make(map[string]error)
 	for name, pr := range providers {
 		source := (*b.keys)[name]
 		if source == "" && pr.key != "" && p.getenv(pr.key) != "" {
@@ -90,12 +91,25 @@ func (b *brain) find(ctx context.Context, p *program, hidden secrets) (map[strin
 		if err == nil {
 			err = hidden.Add(key)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			b.found[name] = key
+		case (*b.keys)[name] == "": // nobody said that it is to be used
+			b.unfit[name] = err
+		default:
 			return nil, fmt.Errorf("--key %s: %w", name, err)
 		}
-		b.found[name] = key
 	}
 	return b.found, nil
+}
+
+// lacking says that there is no key for a provider.
+func (b *brain) lacking(name string) error {
+	variable := providers[name].key
+	if err := b.unfit[name]; err != nil {
+		return fmt.Errorf("no key; $%s: %w", variable, err)
+	}
+	return fmt.Errorf("no key; set $%s or --key %s=SOURCE: %w", variable, name, harness.ErrInvalid)
 }
 
 // open makes a client of the models that were asked for.
@@ -159,7 +173,7 @@ func (b *brain) route(spec string, keys map[string]string) (mind, error) {
 	case name == "chat" && url == "":
 		return mind{}, fmt.Errorf("--model %s: which server? --model-url chat=URL: %w", spec, harness.ErrInvalid)
 	case pr.needKey && keys[name] == "":
-		return mind{}, fmt.Errorf("--model %s: no key; set $%s or --key %s=SOURCE: %w", spec, pr.key, name, harness.ErrInvalid)
+		return mind{}, fmt.Errorf("--model %s: %w", spec, b.lacking(name))
 	}
 	client := model.Retry(pr.open(keys[name], url, ""), nil)
 	return mind{client, asked, name, name + "/" + asked}, nil

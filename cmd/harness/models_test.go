@@ -16,3 +16,18 @@ func TestAModelThatCannotBeAskedIsSaid(t *testing.T) {
 	}
 	invoke(t, "run", "--engine", "native", "--key", "nobody=env:X", "hello").failed(t, 1, "want one of anthropic, chat, google, openai")
 }
+
+// TestAVariableThatIsNoKeyIsSaidWhereItIsWanted and not elsewhere.
+func TestAVariableThatIsNoKeyIsSaidWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	with := func(variable string, args ...string) outcome {
+		cmd := invocation(t, append([]string{"run", "--engine", "native"}, args...)...)
+		cmd.Env = append(cmd.Env, variable+"=x")
+		return finish(t, cmd)
+	}
+	if o := with("GEMINI_API_KEY", "--model", "offline", "hello"); o.code != 0 {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	with("ANTHROPIC_API_KEY", "--model", "anthropic", "hello").failed(t, 1, "no key; $ANTHROPIC_API_KEY: a secret of 1 bytes is too short")
+	with("ANTHROPIC_API_KEY", "--key", "anthropic=env:ANTHROPIC_API_KEY", "--model", "offline", "hello").failed(t, 1, "--key anthropic: a secret of 1 bytes is too short")
+}

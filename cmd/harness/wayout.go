@@ -59,7 +59,7 @@ func (h *housing) wayOut(ctx context.Context, notice harness.SandboxNotice, name
 	for _, name := range names {
 		key := keys[name]
 		if key == "" {
-			return nil, fmt.Errorf("no key for its model; set $%s or --key %s=SOURCE: %w", providers[name].key, name, harness.ErrInvalid)
+			return nil, h.brain.lacking(name)
 		}
 		row := providers[name].out(func() string { return key })
 		if url := (*h.brain.urls)[name]; url != "" {
