@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 
 	"archive": {".", "health", "internal/strict"},
 	// What is of no log, from a data directory to a depot and back.
-	"archive/beside": {".", "internal/whole", "workspace/object"},
+	"archive/beside": {".", "gateway/secret", "internal/paper", "internal/whole", "workspace/object"},
 	// What other programs wrote down becomes a session; each form has a folder.
 	"archive/transcript": {".", "internal/strict"},
 	"archive/claude":     {".", "archive/transcript"},

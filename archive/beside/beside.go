@@ -4,9 +4,10 @@
 // store's depot.
 //
 // It guarantees that a copy from one to the other loses nothing and replaces
-// nothing but schedules by what has become of them; and that content is read and
-// compared by its SHA-256. Logins and the first token of each server are not
-// copied, and what it does not know it names.
+// nothing but what has become of schedules by what became of them later; and that
+// content is read and compared by its SHA-256. Logins and the first token of each
+// server are not copied, what the other has no place for is named, and a rewind
+// that is not at its end is refused.
 package beside
 
 import (
@@ -44,9 +45,14 @@ const (
 type Counted struct {
 	Artifacts, Snapshots, Schedules, Webhooks, Tokens int
 
-	New  int      // files that were not there yet, or have more in them
-	Left []string // places that were not copied
+	New  int    // files that were not there yet, or have more in them
+	Left []File // that the other has no place for
 }
+
+// File is one of a place.
+type File struct{ Place, Name string }
+
+func (f File) String() string { return f.Place + "/" + f.Name }
 
 // count notes a file that is there.
 func (c *Counted) count(place, name string) {
@@ -56,6 +62,16 @@ func (c *Counted) count(place, name string) {
 	case strings.HasPrefix(place, treesAt) && strings.HasPrefix(name, marksAt):
 		c.Snapshots++
 	}
+}
+
+// takes reports whether a keep has a place for a file. A depot has for all.
+func takes(k Keep, place, name string) bool {
+	f, ok := k.(*Folder)
+	if !ok {
+		return true
+	}
+	_, ok = f.path(place, name)
+	return ok
 }
 
 // read is the whole of a file.

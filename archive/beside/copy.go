@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"harness"
@@ -21,79 +20,107 @@ const (
 // delivery. A file that is there already and is another is ErrExists; of a
 // text with entries those that are not there are added. So doing it again, also
 // after it was interrupted, copies the rest.
+//
+// While a rewind of a directory is not at its end, everything else is copied and
+// then it is ErrBusy.
 func Copy(ctx context.Context, from, to Keep) (Counted, error) {
-	var c Counted
+	c := copier{from: from, to: to}
 	for place, err := range from.Places(ctx) {
-		if err == nil {
-			err = c.place(ctx, from, to, place)
+		if err == nil && place != loginsAt {
+			err = c.place(ctx, place)
 		}
 		if err != nil {
-			return c, fmt.Errorf("copy %s: %w", place, err)
+			return c.Counted, fmt.Errorf("copy %s: %w", place, err)
 		}
 	}
-	return c, nil
+	return c.Counted, errors.Join(c.rewinds...)
 }
 
-func (c *Counted) place(ctx context.Context, from, to Keep, place string) (err error) {
-	if place == loginsAt {
-		return nil
-	}
-	if p, ok := paperAt(place); ok {
-		err = c.paper(ctx, from, to, p)
-	} else {
-		err = c.files(ctx, from, to, place)
-	}
-	if errors.Is(err, harness.ErrUnsupported) {
-		c.Left = append(c.Left, place)
-		return nil
-	}
-	return err
+// copier is a copy under way.
+type copier struct {
+	from, to Keep
+	Counted
+	rewinds []error
 }
 
-// files copies the files of a place that the other lacks.
-func (c *Counted) files(ctx context.Context, from, to Keep, place string) error {
-	has, err := from.Place(ctx, place, 0)
+func (c *copier) place(ctx context.Context, place string) error {
+	has, err := c.from.Place(ctx, place, 0)
 	if err != nil {
 		return err
 	}
-	there, err := filed(ctx, to, place)
+	there, err := filed(ctx, c.to, place)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(has.Files) // packs come before the marks that need them
-	d, size := harness.Delivery{Place: place, At: harness.AnyVersion}, 0
-	deliver := func() error {
-		if len(d.Add) == 0 {
-			return nil
-		}
-		_, err := to.Deliver(ctx, d)
-		c.New += len(d.Add)
-		d.Add, size = nil, 0
-		return err
-	}
+	p, isPaper := paperAt(place)
+	d := parcels{copier: c, place: place}
 	for _, f := range has.Files {
-		c.count(place, f.Name)
-		if o, ok := there[f.Name]; ok && o.SHA256 == f.SHA256 {
-			continue
-		} else if ok {
-			return fmt.Errorf("%s is there and is another: %w", f.Name, harness.ErrExists)
+		switch {
+		case isJournal(place, f.Name):
+			err = c.rewind(ctx, place)
+		case isPaper && f.Name == textAt:
+			err = c.paper(ctx, p)
+		default:
+			err = d.file(ctx, f, there)
 		}
-		content, err := read(ctx, from, place, f.Name)
 		if err != nil {
 			return err
 		}
-		if sha256.Sum256(content) != f.SHA256 {
-			return fmt.Errorf("%s is not what was delivered: %w", f.Name, harness.ErrCorrupt)
-		}
-		if len(d.Add) == deliverFiles || size+len(content) > deliverBytes {
-			if err := deliver(); err != nil {
-				return err
-			}
-		}
-		d.Add = append(d.Add, harness.Parcel{Name: f.Name, Session: f.Session, Content: content})
-		size += len(content)
 	}
-	return deliver()
+	return d.deliver(ctx)
+}
+
+// parcels are files of a place that come together.
+type parcels struct {
+	*copier
+	place string
+	add   []harness.Parcel
+	size  int
+}
+
+// file copies one that the other keep lacks, now or with those that follow.
+func (d *parcels) file(ctx context.Context, f harness.Filed, there map[string]harness.Filed) error {
+	if !takes(d.to, d.place, f.Name) {
+		d.Left = append(d.Left, File{d.place, f.Name})
+		return nil
+	}
+	if o, ok := there[f.Name]; ok && o.SHA256 == f.SHA256 {
+		d.count(d.place, f.Name)
+		return nil
+	} else if ok {
+		return fmt.Errorf("%s is there and is another: %w", f.Name, harness.ErrExists)
+	}
+	content, err := read(ctx, d.from, d.place, f.Name)
+	if err != nil {
+		return err
+	}
+	if sha256.Sum256(content) != f.SHA256 {
+		return fmt.Errorf("%s is not what was delivered: %w", f.Name, harness.ErrCorrupt)
+	}
+	if len(d.add) == deliverFiles || d.size+len(content) > deliverBytes {
+		if err := d.deliver(ctx); err != nil {
+			return err
+		}
+	}
+	d.add = append(d.add, harness.Parcel{Name: f.Name, Session: f.Session, Content: content})
+	d.size += len(content)
+	return nil
+}
+
+func (d *parcels) deliver(ctx context.Context) error {
+	if len(d.add) == 0 {
+		return nil
+	}
+	if _, err := d.to.Deliver(ctx, harness.Delivery{Place: d.place, At: harness.AnyVersion, Add: d.add}); err != nil {
+		return err
+	}
+	for _, p := range d.add {
+		d.count(d.place, p.Name)
+	}
+	d.New += len(d.add)
+	d.add, d.size = nil, 0
+	return nil
 }
 
 // filed is what a place holds, by name.
@@ -110,8 +137,8 @@ func filed(ctx context.Context, k Keep, place string) (map[string]harness.Filed,
 }
 
 // paper copies the entries of a text.
-func (c *Counted) paper(ctx context.Context, from, to Keep, p paper) error {
-	text, err := read(ctx, from, p.place, textAt)
+func (c *copier) paper(ctx context.Context, p paper) error {
+	text, err := read(ctx, c.from, p.place, textAt)
 	if err != nil {
 		return err
 	}
@@ -123,15 +150,23 @@ func (c *Counted) paper(ctx context.Context, from, to Keep, p paper) error {
 	for _, list := range more.lists {
 		n += len(list)
 	}
-	if *p.count(c) = n; n == 0 {
-		return nil
+	if n > 0 {
+		err = c.entries(ctx, p, text)
 	}
+	if err == nil {
+		*p.count(&c.Counted) = n
+	}
+	return err
+}
+
+// entries gives the other's text what it lacks of this one.
+func (c *copier) entries(ctx context.Context, p paper, text []byte) error {
 	for {
-		at, err := to.Place(ctx, p.place, 0)
+		at, err := c.to.Place(ctx, p.place, 0)
 		if err != nil {
 			return err
 		}
-		has, err := read(ctx, to, p.place, textAt)
+		has, err := read(ctx, c.to, p.place, textAt)
 		if err != nil && !errors.Is(err, harness.ErrNotFound) {
 			return err
 		}
@@ -139,76 +174,15 @@ func (c *Counted) paper(ctx context.Context, from, to Keep, p paper) error {
 		if err != nil || !changed {
 			return err
 		}
-		_, err = to.Deliver(ctx, harness.Delivery{Place: p.place, At: at.Version, Add: []harness.Parcel{{Name: textAt, Content: next}}})
-		if !errors.Is(err, harness.ErrConflict) {
+		if most := p.most(c.to); len(next) > most {
+			return fmt.Errorf("%d bytes, and no server there would read more than %d: %w", len(next), most, harness.ErrTooLarge)
+		}
+		_, err = c.to.Deliver(ctx, harness.Delivery{Place: p.place, At: at.Version, Add: []harness.Parcel{{Name: textAt, Content: next}}})
+		if err == nil {
 			c.New++
+		}
+		if !errors.Is(err, harness.ErrConflict) {
 			return err
 		}
 	}
-}
-
-// Verify reads all of both and compares them by SHA-256, and texts entry by
-// entry. The first difference is ErrCorrupt, with its place. The other may have
-// more. Places that were left are not looked at.
-func Verify(ctx context.Context, from, to Keep, left []string) error {
-	for place, err := range from.Places(ctx) {
-		if err == nil && place != loginsAt && !slices.Contains(left, place) {
-			err = same(ctx, from, to, place)
-		}
-		if err != nil {
-			return fmt.Errorf("verify %s: %w", place, err)
-		}
-	}
-	return nil
-}
-
-func same(ctx context.Context, from, to Keep, place string) error {
-	if p, ok := paperAt(place); ok {
-		a, err := read(ctx, from, place, textAt)
-		if err != nil {
-			return err
-		}
-		b, err := read(ctx, to, place, textAt)
-		if err != nil && !errors.Is(err, harness.ErrNotFound) {
-			return err
-		}
-		return p.within(a, b)
-	}
-	has, err := from.Place(ctx, place, 0)
-	if err != nil {
-		return err
-	}
-	there, err := filed(ctx, to, place)
-	if err != nil {
-		return err
-	}
-	for _, f := range has.Files {
-		if o := there[f.Name]; o.SHA256 != f.SHA256 || o.Session != f.Session {
-			return fmt.Errorf("%s is missing, another, or another's: %w", f.Name, harness.ErrCorrupt)
-		}
-		for _, k := range []Keep{from, to} {
-			if err := sound(ctx, k, place, f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sound reads a file and compares it with what is said of it.
-func sound(ctx context.Context, k Keep, place string, f harness.Filed) error {
-	file, err := k.Fetch(ctx, place, f.Name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, file)
-	if err != nil {
-		return err
-	}
-	if n != f.Size || [sha256.Size]byte(h.Sum(nil)) != f.SHA256 {
-		return fmt.Errorf("%s is not what was delivered: %w", f.Name, harness.ErrCorrupt)
-	}
-	return nil
 }

@@ -213,14 +213,16 @@ func (f *Folder) Fetch(_ context.Context, place, name string) (io.ReadSeekCloser
 	return file, nil
 }
 
-// Deliver implements [Keep]: each file at one instant, one after the other. What
-// has no place in a data directory is ErrUnsupported.
+// Deliver implements [Keep]: each file at one instant, one after the other. If one
+// has no place in a data directory it is ErrUnsupported, and none is written.
 func (f *Folder) Deliver(ctx context.Context, d harness.Delivery) (uint64, error) {
 	for _, p := range d.Add {
-		at, ok := f.path(d.Place, p.Name)
-		if !ok {
+		if !takes(f, d.Place, p.Name) {
 			return 0, fmt.Errorf("%s of %s has no place in a data directory: %w", p.Name, d.Place, harness.ErrUnsupported)
 		}
+	}
+	for _, p := range d.Add {
+		at, _ := f.path(d.Place, p.Name)
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

@@ -2,11 +2,14 @@ package beside
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"harness"
+	"harness/gateway/secret"
+	shared "harness/internal/paper"
 )
 
 // paper is a text with lists of entries, each of which has a name of its own.
@@ -17,13 +20,17 @@ type paper struct {
 	lists []string // the members that are lists; none: the text is one
 	count func(*Counted) *int
 
-	moves bool // an entry changes with time: that of the copied store is the one that counts
+	max   int      // in a data directory; 0: as for any file
+	moves []string // the members of an entry that say what has become of it up to doneAt, which is one of them
 }
 
+// doneAt is up to when it is known what has become of a schedule.
+const doneAt = "done"
+
 var papers = []paper{
-	{place: "schedules", file: "schedules/schedules.json", key: "schedule_id", moves: true, count: func(c *Counted) *int { return &c.Schedules }},
+	{place: "schedules", file: "schedules/schedules.json", key: "schedule_id", moves: []string{doneAt, "starts", "waits", "last", "outcome"}, count: func(c *Counted) *int { return &c.Schedules }},
 	{place: "hooks", file: "notify/hooks.json", key: "name", count: func(c *Counted) *int { return &c.Webhooks }},
-	{place: "access/tokens", file: "tokens.json", key: "name", lists: []string{"tokens", "scoped"}, count: func(c *Counted) *int { return &c.Tokens }},
+	{place: "access/tokens", file: "tokens.json", key: "name", lists: []string{"tokens", "scoped"}, max: secret.MaxFile, count: func(c *Counted) *int { return &c.Tokens }},
 }
 
 func paperAt(place string) (paper, bool) {
@@ -32,6 +39,14 @@ func paperAt(place string) (paper, bool) {
 		return paper{}, false
 	}
 	return papers[i], true
+}
+
+// most is how large a text may be for the servers of a keep to read it.
+func (p paper) most(k Keep) int {
+	if _, ok := k.(*Folder); ok {
+		return cmp.Or(p.max, harness.MaxParcel)
+	}
+	return shared.Max
 }
 
 // entry is one of a list.
@@ -110,38 +125,6 @@ func (s sheet) find(name string) (member string, at int) {
 	return "", -1
 }
 
-// merge gives a text the entries of another that it lacks, and says whether
-// there was one. An entry of the same name that is another is ErrExists, unless
-// they move.
-func (p paper) merge(into, from []byte) (text []byte, changed bool, err error) {
-	has, err := p.read(into)
-	if err != nil {
-		return nil, false, err
-	}
-	more, err := p.read(from)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, m := range p.members() {
-		for _, e := range more.lists[m] {
-			at, i := has.find(e.name)
-			switch {
-			case i < 0:
-				has.lists[m] = append(has.lists[m], e)
-			case at == m && alike(has.lists[m][i].text, e.text):
-				continue
-			case !p.moves:
-				return nil, false, fmt.Errorf("%s: there is another %s: %w", p.place, e.name, harness.ErrExists)
-			default:
-				has.lists[at][i] = e
-			}
-			changed = true
-		}
-	}
-	text, err = p.write(has)
-	return text, changed, err
-}
-
 func (p paper) write(s sheet) ([]byte, error) {
 	list := func(m string) []json.RawMessage {
 		all := []json.RawMessage{}
@@ -165,31 +148,4 @@ func (p paper) write(s sheet) ([]byte, error) {
 		s.members[m] = text
 	}
 	return json.Marshal(s.members)
-}
-
-// within reports the first entry of a text that another lacks, or has otherwise.
-func (p paper) within(from, to []byte) error {
-	_, lacking, err := p.merge(to, from)
-	if err == nil && lacking {
-		err = fmt.Errorf("%s: an entry is missing or another: %w", p.place, harness.ErrCorrupt)
-	}
-	return err
-}
-
-// alike reports whether two values are the same, however they are written.
-func alike(a, b json.RawMessage) bool {
-	canonical := func(text json.RawMessage) string {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		var v any
-		if d.Decode(&v) != nil {
-			return string(text)
-		}
-		b, err := json.Marshal(v)
-		if err != nil {
-			return string(text)
-		}
-		return string(b)
-	}
-	return canonical(a) == canonical(b)
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"harness"
 	"harness/archive/beside"
@@ -67,7 +66,10 @@ func (p *program) copyFiles(ctx context.Context, from, to side) error {
 	}
 	fmt.Fprintln(p.stdout, "not copied: logins, so people log in again; the first token, which every data directory has its own of; how far webhooks were told")
 	if len(got.Left) > 0 {
-		fmt.Fprintln(p.stdout, "not copied, because a data directory has no place for it:", strings.Join(got.Left, ", "))
+		fmt.Fprintf(p.stdout, "not copied, because a data directory has no place for them, %d files:\n", len(got.Left))
+		for _, f := range got.Left {
+			fmt.Fprintf(p.stdout, "  %s\n", f)
+		}
 	}
 	if err := beside.Verify(ctx, has, gets, got.Left); err != nil {
 		return errors.Join(errors.New("the copy differs"), err)

@@ -179,3 +179,31 @@ func TestACheckFindsAFileThatIsDamaged(t *testing.T) {
 	}
 	finds(" of artifacts/", "--data", data)
 }
+
+// TestACopyFailsUntilARewindIsAtItsEnd copies all the rest, and says what is to be
+// done.
+func TestACopyFailsUntilARewindIsAtItsEnd(t *testing.T) {
+	t.Parallel()
+	from, to := t.TempDir(), t.TempDir()
+	mustRun(t, "store", "migrate", "--data", from)
+	tree := filepath.Join(from, "snapshots", "0123456789abcdef0123")
+	for name, text := range map[string]string{"journal": `{"session":"ses_1"}`, "marks/ses_1/m1": "{}"} {
+		at := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"store", "copy", "sqlite", "--from-data", from, "--data", to}
+	if o := invoke(t, args...); o.code == 0 || !strings.Contains(o.stdout, "1 snapshots") || !strings.Contains(o.stderr, "a rewind by session ses_1 is not at its end") {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if err := os.Remove(filepath.Join(tree, "journal")); err != nil {
+		t.Fatal(err)
+	}
+	if said := mustRun(t, args...); !strings.Contains(said, "(0 files new)") {
+		t.Error(said)
+	}
+}
