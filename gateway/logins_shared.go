@@ -93,13 +93,15 @@ func (l *Logins) Follow(ctx context.Context) {
 	}
 	bell, away := l.share.bells.Hang(l.share.paper.Topic())
 	defer away()
-	l.look(ctx) // something may have come before it was hung
+	again := lookAgain(l.look(ctx)) // something may have come before it was hung
 	defer l.settle()
 	var later <-chan time.Time
 	for {
 		select {
 		case <-bell:
-			l.look(ctx)
+			again = lookAgain(l.look(ctx))
+		case <-again:
+			again = lookAgain(l.look(ctx))
 		case <-l.share.again:
 			later = time.After(oweAgain)
 		case <-later:
@@ -113,11 +115,11 @@ func (l *Logins) Follow(ctx context.Context) {
 	}
 }
 
-// look reads what others have changed.
-func (l *Logins) look(ctx context.Context) {
+// look reads what others have changed. What fails before ctx ends is told.
+func (l *Logins) look(ctx context.Context) (ok bool) {
 	l.saving.Lock()
-	ctx, cancel := context.WithTimeout(ctx, sharedFor)
-	text, version, err := l.share.paper.Read(ctx, l.known())
+	reading, cancel := context.WithTimeout(ctx, sharedFor)
+	text, version, err := l.share.paper.Read(reading, l.known())
 	cancel()
 	if err == nil && text != nil {
 		next := l.share.decode(readLogins(text), time.Now())
@@ -129,6 +131,7 @@ func (l *Logins) look(ctx context.Context) {
 		l.share.failed(fmt.Errorf("logins: %w", err))
 	}
 	l.tell()
+	return err == nil
 }
 
 // known is the version that need not be read again: none while some logins are

@@ -196,18 +196,21 @@ func (t *Tokens) Follow(ctx context.Context) {
 	tick := time.NewTicker(reloadAfter)
 	defer tick.Stop()
 	var bell <-chan struct{} // for ever silent without others
+	var again <-chan time.Time
 	if t.opts.Shared != nil {
 		hung, away := t.opts.Shared.Hang(harness.AboutPlace(tokensPlace))
 		defer away()
 		bell = hung
-		t.look(ctx) // something may have come before it was hung
+		again = lookAgain(t.look(ctx)) // something may have come before it was hung
 	}
 	for {
 		select {
 		case <-tick.C:
 			t.refresh()
 		case <-bell:
-			t.look(ctx)
+			again = lookAgain(t.look(ctx))
+		case <-again:
+			again = lookAgain(t.look(ctx))
 		case <-ctx.Done():
 			return
 		}

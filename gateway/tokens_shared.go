@@ -35,6 +35,10 @@ const sharedFor = 5 * time.Second
 // does not know: another one may just have made it.
 const lookAfter = 200 * time.Millisecond
 
+// lookAgainAfter is how long after a failure it looks again for what others have
+// done: until then it knows of no end of a token or a login.
+const lookAgainAfter = 5 * time.Second
+
 // Owner is the first token of a server, for the others. The token itself is in
 // a file of that server.
 type Owner struct {
@@ -201,17 +205,28 @@ func (t *Tokens) named(ctx context.Context) (all []Token, owners []Owner, err er
 	return file.all(), file.Owners, err
 }
 
-// look asks whether other servers have changed something.
-func (t *Tokens) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sharedFor)
+// lookAgain is when to look after a look: if it failed, soon, because no bell
+// rings for the same change twice.
+func lookAgain(ok bool) <-chan time.Time {
+	if ok {
+		return nil
+	}
+	return time.After(lookAgainAfter)
+}
+
+// look asks whether other servers have changed something. What fails before ctx
+// ends is told.
+func (t *Tokens) look(ctx context.Context) (ok bool) {
+	reading, cancel := context.WithTimeout(ctx, sharedFor)
 	defer cancel()
-	text, _, err := paper.In(t.opts.Shared, tokensPlace).Read(ctx, t.version.Load())
+	text, _, err := paper.In(t.opts.Shared, tokensPlace).Read(reading, t.version.Load())
 	if err == nil && text != nil {
-		err = t.load(ctx, t.stamps())
+		err = t.load(reading, t.stamps())
 	}
 	if err != nil && ctx.Err() == nil {
 		t.opts.Log.Error("shared tokens not read again, the old ones stay", "err", err)
 	}
+	return err == nil
 }
 
 // lookSoon is look, but not more often than it helps: strangers can have it done.

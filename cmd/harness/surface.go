@@ -85,7 +85,7 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 		return err
 	}
 	s.hideOwner(dir)
-	failed := func(err error) { s.log.Error("logins not kept", "err", err) }
+	failed := func(err error) { s.log.Error("logins not read or kept", "err", err) }
 	if shared := accessOf(store); shared != nil {
 		err = logins.Share(ctx, shared, tokens.Named, failed)
 	} else {
