@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,28 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 	if n := i.Fetched(); n != before {
 		t.Errorf("forged tokens made us fetch keys %d times", n-before)
+	}
+}
+
+// TestAnAlgorithmIsAcceptedIfItIsListed: of the forged tokens one lacks nothing
+// else.
+func TestAnAlgorithmIsAcceptedIfItIsListed(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	c := i.config()
+	c.Algorithms = []string{"RS256", "RS512"}
+	p, err := gateway.OpenProvider(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []string
+	for _, f := range i.Forged() {
+		if _, err := p.Caller(t.Context(), f.Token); err == nil {
+			taken = append(taken, f.Name)
+		}
+	}
+	if !slices.Equal(taken, []string{"RS512 not listed"}) {
+		t.Errorf("accepted: %v", taken)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -180,6 +181,11 @@ func (i *Issuer) sign(head map[string]any, text []byte) []byte {
 	key := i.keys[kid]
 	if key == nil {
 		key, _ = rsa.GenerateKey(rand.Reader, 2048) // somebody else's
+	}
+	if head["alg"] == "RS512" { // a true one
+		sum := sha512.Sum512(text)
+		sig, _ := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA512, sum[:])
+		return sig
 	}
 	sig, _ := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
 	return sig
