@@ -84,11 +84,3 @@ var verbs = lazy.Words{Text: `run execute exec launch start try invoke read cat 
 	create make append replace change swap substitute edit delete remove erase fix correct check double verify confirm mkdir move rename copy search grep scan find list fetch download
 	think consider ponder ask delegate have use plan todo remember memorize memorise note fail crash wait sleep pause count tell report
 	say reply answer respond summarize summarise give let what stop cancel touch add overwrite`}
-
-func words(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}

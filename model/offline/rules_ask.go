@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"harness/internal/lazy"
 )
 
 // questions are about the workspace, and have answers that a command prints.
@@ -58,11 +60,14 @@ var kindsOfFiles = map[string]string{
 	"rust": "rs", "java": "java", "ruby": "rb", "html": "html", "css": "css", "csv": "csv", "log": "log", "c": "c", "toml": "toml", "xml": "xml", "sql": "sql",
 }
 
+// existing are words that may stand where a kind of files does, and are none.
+var existing = lazy.Words{Text: "are there"}
+
 func makeCountFiles(p *parser, m []string) []step {
 	pattern := ""
 	if kind := strings.ToLower(p.bare(m[1])); kind != "" {
 		kind = strings.TrimPrefix(strings.TrimPrefix(kind, "*"), ".")
-		if vague(kind+" ") || words("are there")[kind] {
+		if vague(kind+" ") || existing.Has(kind) {
 			return nil
 		}
 		pattern = " -name " + quote("*."+cmp.Or(kindsOfFiles[kind], kind))

@@ -62,7 +62,7 @@ func makeRun(p *parser, m []string) (steps []step) {
 	command := p.command(rest)
 	if _, quoted := p.literal(rest); !quoted {
 		first, _, _ := strings.Cut(command, " ")
-		strict := !words("run execute exec $ >")[strings.ToLower(m[1])]
+		strict := !outright.Has(strings.ToLower(m[1]))
 		if vague(rest) || strict && !programs.Has(first) && !looksLikeFile.Get().MatchString(first) {
 			return nil
 		}
@@ -72,6 +72,9 @@ func makeRun(p *parser, m []string) (steps []step) {
 	}
 	return []step{{kind: run, text: command}}
 }
+
+// outright are the words after which anything is a command.
+var outright = lazy.Words{Text: "run execute exec $ >"}
 
 // programs are what a clause may begin with to be a command.
 var programs = lazy.Words{Text: "ls pwd mkdir printf diff chmod stat seq tree id date echo git go make sh bash python python3 node npm uname whoami head tail wc env df du ps sort cat sed awk true false sleep"}
