@@ -9,32 +9,42 @@ const next = given.get("next") ?? "/";
 history.replaceState(null, "", "/login"); // the code is not for the history
 addEventListener("hashchange", () => location.reload()); // a link that is opened in the tab of this page
 
-// Networks change: what nobody answered is sent again.
-async function reach(path, init) {
-  for (const ms of [300, 1200]) {
+// Networks change: what is not answered to its end is sent again, after these
+// pauses in ms, each of which follows a try. lost: the server may have had it before.
+async function reach(path, init, pauses = [300, 1200, 0]) {
+  let lost = false;
+  for (const ms of pauses) {
     try {
-      return await fetch(path, init);
+      const answer = await fetch(path, init);
+      return { ok: answer.ok, body: await answer.json(), lost };
     } catch {
+      lost = true;
       await new Promise((r) => setTimeout(r, ms));
     }
   }
-  return fetch(path, init).catch((e) => {
-    history.replaceState(null, "", "/login#" + given); // nobody has had the code: it is for the reload
-    throw e;
-  });
+  throw new Error("no answer");
 }
+
+// Whether the server has had a code that it did not answer is not known here, nor
+// whether its cookie has come. A code that comes twice within a second was stolen,
+// and ends the login: so whatever follows a try, a reload also, comes later.
+const later = [1200, 1200, 1200];
 
 async function login() {
   if (!code) return enter();
-  const answer = await reach("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code, next }) });
-  const body = await answer.json();
-  if (answer.ok) location.replace(body.next);
-  else say(body.detail[0].toUpperCase() + body.detail.slice(1) + ".", true);
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code, next }) };
+  const answer = await reach("/login", init, later).catch((e) => {
+    history.replaceState(null, "", "/login#" + given); // for the reload
+    throw e;
+  });
+  if (answer.ok) return location.replace(answer.body.next);
+  const why = answer.body.detail[0].toUpperCase() + answer.body.detail.slice(1) + ".";
+  return answer.lost ? enter(why) : say(why, true); // it may have been used by an earlier try
 }
 
 // A link from another site brings no cookie along; this page has it.
-async function enter() {
-  if (!(await reach("/whoami")).ok) return say("You are not logged in here.", true);
+async function enter(otherwise = "You are not logged in here.") {
+  if (!(await reach("/whoami")).ok) return say(otherwise, true);
   const here = new URL(next, location.origin);
   location.replace(here.origin === location.origin ? here.pathname : "/");
 }

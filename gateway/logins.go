@@ -16,7 +16,7 @@ const (
 	loginIdle   = 12 * time.Hour
 	loginFor    = 7 * 24 * time.Hour
 	maxLogins   = 1024        // browsers; the one that was away longest is logged out
-	replayGrace = time.Second // a code that is used twice within this time was stolen
+	replayGrace = time.Second // a code that is used twice within this time was stolen; the login page waits longer
 )
 
 // Logins are the console's: codes that are good once, and the sessions of

@@ -40,3 +40,20 @@ func TestWhatFailsOnceIsAskedForAgain(t *testing.T) {
 		}
 	}
 }
+
+// The answer to a login may be lost when the server has had the code. Sent again,
+// it is not taken for stolen, which would end the login that the browser may have:
+// the page goes on with it.
+func TestALoginWhoseAnswerIsLostIsNoTheft(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	h := newHouse(t)
+	p := &page{Page: chromium.Open(t), t: t, h: h}
+	p.expect("ERR_CONNECTION_RESET", "401")
+	lost := p.LoseFirst(func(method, path string) bool { return method == "POST" && path == "/login" })
+	p.do("log in", chromedp.Navigate(h.loginURL()))
+	p.see(`[data-testid="lamp"][data-phase="open"]`)
+	if got := lost.Paths(); !slices.Equal(got, []string{"/login"}) {
+		t.Errorf("lost: %v", got)
+	}
+}

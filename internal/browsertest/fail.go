@@ -41,8 +41,19 @@ func (f *Failed) first(path string) bool {
 // WebSockets are let alone.
 func (p *Page) FailFirst(choose func(method, path string) bool) *Failed {
 	p.tb.Helper()
+	return p.failFirst(fetch.RequestStageRequest, choose)
+}
+
+// LoseFirst is FailFirst for answers: the server has had the request.
+func (p *Page) LoseFirst(choose func(method, path string) bool) *Failed {
+	p.tb.Helper()
+	return p.failFirst(fetch.RequestStageResponse, choose)
+}
+
+func (p *Page) failFirst(at fetch.RequestStage, choose func(method, path string) bool) *Failed {
+	p.tb.Helper()
 	f := &Failed{once: map[string]bool{}}
-	p.Fail(func(method, path string) bool { return choose(method, path) && f.first(path) })
+	p.fail(at, func(method, path string) bool { return choose(method, path) && f.first(path) })
 	return f
 }
 
@@ -50,8 +61,13 @@ func (p *Page) FailFirst(choose func(method, path string) bool) *Failed {
 // let alone.
 func (p *Page) Fail(choose func(method, path string) bool) {
 	p.tb.Helper()
+	p.fail(fetch.RequestStageRequest, choose)
+}
+
+func (p *Page) fail(at fetch.RequestStage, choose func(method, path string) bool) {
+	p.tb.Helper()
 	events := chromedp.Events(p.ctx, fetch.RequestPaused)
-	Call(p, fetch.Enable, fetch.EnableParams{})
+	Call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{RequestStage: at}}})
 	p.heard.Go(func() {
 		for e, err := range events {
 			if err != nil {
