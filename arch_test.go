@@ -168,7 +168,6 @@ var thirdParty = map[string]struct{ code, tests []string }{
 
 	"github.com/modelcontextprotocol/go-sdk": {code: []string{"tool/mcp"}},
 
-	"github.com/google/jsonschema-go":          {code: []string{"engine/native/schema"}},
 	"github.com/santhosh-tekuri/jsonschema/v6": {tests: []string{"engine/native/schema", "protocol/rest", "tool"}},
 }
 

@@ -7,56 +7,45 @@ import (
 	"strings"
 )
 
-// mend changes the value that an error is about, if it is one that nobody can
-// misunderstand.
-func mend(args any, p problem, before bool) (any, bool) {
-	if len(p.want) == 0 || len(p.path) == 0 {
-		return args, before
+// mend changes the value that a problem is about, if it is one that nobody can
+// misunderstand, and reports whether it did.
+func (p problem) mend() bool {
+	if p.at.up == nil || len(p.want) == 0 {
+		return false
 	}
-	changed := false
-	args = at(args, p.path, func(v any, inObject bool) (any, bool) {
-		if v == nil && inObject { // an optional field that was given as null; a required one fails without it, too
-			changed = true
-			return nil, false
+	switch in := p.at.up.raw.(type) {
+	case map[string]any:
+		v, ok := in[p.at.name]
+		if !ok {
+			return false
 		}
-		for _, want := range p.want {
-			if better, ok := as(v, want); ok {
-				changed = true
-				return better, true
-			}
+		if v == nil { // an optional field that was given as null; a required one fails without it, too
+			delete(in, p.at.name)
+			return true
 		}
-		return v, true
-	})
-	return args, before || changed
+		better, ok := p.better(v)
+		if ok {
+			in[p.at.name] = better
+		}
+		return ok
+	case []any:
+		better, ok := p.better(in[p.at.index])
+		if ok {
+			in[p.at.index] = better
+		}
+		return ok
+	}
+	return false
 }
 
-// at applies f to the value at a path. A value that f does not keep is removed.
-func at(v any, path []string, f func(v any, inObject bool) (any, bool)) any {
-	switch v := v.(type) {
-	case map[string]any:
-		child, ok := v[path[0]]
-		if !ok {
-			return v
-		}
-		if len(path) > 1 {
-			v[path[0]] = at(child, path[1:], f)
-		} else if better, keep := f(child, true); keep {
-			v[path[0]] = better
-		} else {
-			delete(v, path[0])
-		}
-	case []any:
-		i, err := strconv.Atoi(path[0])
-		if err != nil || i < 0 || i >= len(v) {
-			return v
-		}
-		if len(path) > 1 {
-			v[i] = at(v[i], path[1:], f)
-		} else if better, keep := f(v[i], false); keep {
-			v[i] = better
+// better is v as a value of one of the types that are wanted.
+func (p problem) better(v any) (any, bool) {
+	for _, want := range p.want {
+		if better, ok := as(v, want); ok {
+			return better, true
 		}
 	}
-	return v
+	return nil, false
 }
 
 // as is v as a value of the wanted type, if it clearly is one.
@@ -65,13 +54,8 @@ func as(v any, want string) (any, bool) {
 	case string:
 		return fromText(v, want)
 	case json.Number:
-		switch want {
-		case "string":
+		if want == "string" {
 			return v.String(), true
-		case "integer":
-			if f, err := v.Float64(); err == nil && f == float64(int64(f)) {
-				return json.Number(strconv.FormatInt(int64(f), 10)), true
-			}
 		}
 	case bool:
 		if want == "string" {
@@ -92,10 +76,9 @@ func fromText(s, want string) (any, bool) {
 			return i == 1, true
 		}
 	case "integer", "number":
-		if n, ok := inside(t, "number"); ok {
-			if f, err := n.(json.Number).Float64(); err == nil && (want == "number" || f == float64(int64(f))) {
-				return n, true
-			}
+		if n, ok := inside(t, "number"); ok && isType(n, want) {
+			_, err := n.(json.Number).Float64() // one that tools can read
+			return n, err == nil
 		}
 	case "array":
 		if list, ok := inside(t, want); ok {

@@ -3,8 +3,12 @@
 // number in quotes, one value where a list is wanted, a list in a string.
 //
 // It guarantees that arguments without problems fit the schema, that those that
-// fit from the beginning are handed on byte for byte, and that no schema makes
-// it read a file or the network. It is pure.
+// fit from the beginning are handed on byte for byte, that numbers are what is
+// written, and that no schema makes it read a file or the network, or work for
+// more than a bounded time: what takes longer is refused. It is pure.
+//
+// It knows draft 7 and 2020-12 and reads the others as these. References lead to
+// parts of the schema; patterns are of RE2; formats are not checked.
 package schema
 
 import (
@@ -13,10 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Bounds of what is said to a model about its arguments: more at once does not
@@ -24,26 +25,19 @@ import (
 const (
 	maxProblems = 8
 	maxProblem  = 300
-	maxDetail   = 2 << 10
 )
 
 // Schema is a tool's schema, ready to check with. It may be used concurrently.
 type Schema struct {
-	resolved *jsonschema.Resolved // decides
-	doc      any                  // the same, to say why
-	refs     *refs                // of doc
+	top     *shape
+	tracked bool // see compiler
 }
 
-// Drafts of JSON Schema, as the validator wants to hear of them. The others are
-// read as one of these; see renew.
-const (
-	draft7    = "http://json-schema.org/draft-07/schema#"
-	draft2020 = "https://json-schema.org/draft/2020-12/schema"
-)
-
-var drafts = map[string]string{
-	"": draft2020, "json-schema.org/draft/2020-12/schema": draft2020, "json-schema.org/draft/2019-09/schema": draft2020,
-	"json-schema.org/draft-07/schema": draft7, "json-schema.org/draft-06/schema": draft7, "json-schema.org/draft-04/schema": draft7,
+// drafts are those of JSON Schema that are known, and whether they are read as
+// draft 7 or as 2020-12.
+var drafts = map[string]bool{
+	"": false, "json-schema.org/draft/2020-12/schema": false, "json-schema.org/draft/2019-09/schema": false,
+	"json-schema.org/draft-07/schema": true, "json-schema.org/draft-06/schema": true, "json-schema.org/draft-04/schema": true,
 }
 
 // Compile reads a JSON Schema of arguments, which are an object.
@@ -61,30 +55,16 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	}
 	named, _ := top["$schema"].(string)
 	_, draft, _ := strings.Cut(strings.TrimSuffix(named, "#"), "://")
-	if top["$schema"], ok = drafts[draft]; !ok {
+	old, ok := drafts[draft]
+	if !ok {
 		return nil, fmt.Errorf("schema: %q is not known", named)
 	}
-	delete(top, "$id") // what it is called elsewhere
-	refs := findRefs(top, drafts[draft])
-	for _, s := range refs.all {
-		renew(s, drafts[draft])
-	}
-	if err := refs.check(); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	raw, err = json.Marshal(doc)
+	c := compiler{old: old}
+	s, err := c.compileAll(top)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	var parsed jsonschema.Schema
-	if err := json.Unmarshal(raw, &parsed); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	resolved, err := parsed.Resolve(nil)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	return &Schema{resolved, doc, refs}, nil
+	return &Schema{s, c.tracked}, nil
 }
 
 // decode reads one value of JSON, its numbers as they are written.
@@ -103,12 +83,18 @@ func decode(raw []byte) (v any, err error) {
 // Check returns the arguments to run with, or what is wrong with them, in words
 // that help to write better ones. Arguments that were mended differ from input.
 func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems []string) {
+	fixed, problems, _ = s.check(input)
+	return fixed, problems
+}
+
+// check is Check; it returns how many steps it took, too.
+func (s *Schema) check(input json.RawMessage) (fixed json.RawMessage, problems []string, steps int) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		input = json.RawMessage("{}")
 	}
 	args, err := decode(input)
 	if err != nil {
-		return nil, []string{"the arguments are not JSON: " + cut(err.Error(), maxProblem)}
+		return nil, []string{"the arguments are not JSON: " + cut(err.Error(), maxProblem)}, 0
 	}
 	if text, ok := args.(string); ok { // the whole object in a string
 		if inner, ok := inside(text, "object"); ok {
@@ -116,26 +102,39 @@ func (s *Schema) Check(input json.RawMessage) (fixed json.RawMessage, problems [
 		}
 	}
 	if _, ok := args.(map[string]any); !ok {
-		return nil, []string{"the arguments must be a JSON object"}
+		return nil, []string{"the arguments must be a JSON object"}, 0
 	}
-	first := s.resolved.Validate(plain(args))
-	if first == nil {
+	r := run{steps: maxSteps, tracked: s.tracked}
+	fixed, problems = s.fix(&r, args, input)
+	return fixed, problems, maxSteps - r.steps
+}
+
+// fix mends args for as long as that helps; input is what they are in JSON.
+func (s *Schema) fix(r *run, args any, input json.RawMessage) (json.RawMessage, []string) {
+	v := newItem(args)
+	if r.takes(s.top, v) {
 		return whole(args, input)
 	}
-	wrong := explain(s.doc, s.refs, args)
-	problems = tell(wrong, first)
+	if r.out {
+		return nil, []string{"the arguments take too much work to be checked against the schema: there is too much in them, or they are too deep"}
+	}
+	w := r.explain(s.top, v)
+	problems := w.told
+	if len(problems) == 0 {
+		problems = []string{"the arguments do not fit the schema"}
+	}
 	for range maxProblems { // each round mends what the one before laid bare
 		mended := false
-		for _, p := range wrong {
-			args, mended = mend(args, p, mended)
+		for _, p := range w.wants {
+			mended = p.mend() || mended
 		}
-		if !mended {
+		if !mended || r.out {
 			break
 		}
-		if s.resolved.Validate(plain(args)) == nil {
+		if v = newItem(args); r.takes(s.top, v) {
 			return whole(args, nil)
 		}
-		wrong = explain(s.doc, s.refs, args)
+		w = r.explain(s.top, v)
 	}
 	return nil, problems
 }
@@ -150,30 +149,4 @@ func whole(args any, input json.RawMessage) (json.RawMessage, []string) {
 		return nil, []string{"the arguments cannot be written as JSON: " + cut(err.Error(), maxProblem)}
 	}
 	return raw, nil
-}
-
-// tell says what is wrong, each thing once: what was found, or else what the
-// validator said.
-func tell(wrong []problem, err error) (problems []string) {
-	for _, p := range wrong {
-		where := "arguments"
-		if len(p.path) > 0 {
-			where = strings.Join(p.path, ".")
-		}
-		text := cut(where+": "+p.text, maxProblem)
-		if !slices.Contains(problems, text) && len(problems) < maxProblems {
-			problems = append(problems, text)
-		}
-	}
-	if len(problems) == 0 {
-		problems = []string{cut(err.Error(), maxDetail)}
-	}
-	return problems
-}
-
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,9 +94,16 @@ func TestASchemaThatNobodyComesOutOfIsNone(t *testing.T) {
 		`{"$defs":{"a":{"$anchor":"one","allOf":[{"$ref":"#one"}]}},"$ref":"#one"}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$id":"#one","allOf":[{"$ref":"#one"}]}}}`,
 		`{"$defs":{"x":{"$id":"http://127.0.0.1/x","allOf":[{"$ref":"#/$defs/y"}],"$defs":{"y":{"allOf":[{"$ref":"#"}]}}},"y":{"type":"string"}},"properties":{"p":{"$ref":"#/$defs/x"}}}`,
+		`{"properties":{"p":{"$id":"","allOf":[{"$ref":"#/properties/p"}],"properties":{"p":{}}}}}`,
+		`{"properties":{"p":{"allOf":[{"$anchor":"one","allOf":[{"$ref":"#one"}]},{"$anchor":"one"}]}}}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"p":{"$id":"http://h/x","$ref":null,"allOf":[{"$ref":"#"}]}}}`,
+		`{"$id":"http://h/a/","properties":{"p":{"$id":"b","allOf":[{"$ref":"../a/b#"}]}}}`,
+		`{"properties":{"p":{"dependencies":{"x":{"$ref":"#/properties/p"}}}}}`,
+		`{"components":{"x":{"allOf":[{"$ref":"#/components/x"}]}},"properties":{"p":{"$ref":"#/components/x"}}}`,
+		chain(20_000, `{"$ref":"#/$defs/0"}`),
 	} {
 		if _, err := schema.Compile(json.RawMessage(bad)); err == nil {
-			t.Errorf("%s is a schema", bad)
+			t.Errorf("%.300s is a schema", bad)
 		}
 	}
 	tree, err := schema.Compile(json.RawMessage(`{"properties":{"left":{"$ref":"#"},"right":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"n":{"type":"integer"}},"additionalProperties":false}`))
@@ -113,6 +121,17 @@ func TestASchemaThatNobodyComesOutOfIsNone(t *testing.T) {
 	if _, problems := tree.Check(json.RawMessage(`{"n":1e999999999}`)); len(problems) == 0 {
 		t.Error("a number that nobody can write down fits")
 	}
+}
+
+// chain is a schema with n references one after the other, and what is at their end.
+func chain(n int, last string) string {
+	var b strings.Builder
+	b.WriteString(`{"properties":{"p":{"$ref":"#/$defs/0"}},"$defs":{`)
+	for i := range n {
+		fmt.Fprintf(&b, `"%d":{"$ref":"#/$defs/%d"},`, i, i+1)
+	}
+	fmt.Fprintf(&b, `"%d":%s}}`, n, last)
+	return b.String()
 }
 
 // FuzzCheck: whatever comes, arguments without problems fit, and checking them

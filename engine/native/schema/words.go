@@ -3,27 +3,68 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
+	"slices"
 	"strings"
 )
 
-// typesOf are the types that the keyword names.
-func typesOf(v any) (types []string) {
-	if one, ok := v.(string); ok {
+// words are what is wrong with a value: what is told of it, and what could be
+// mended.
+type words struct {
+	told  []string // each once
+	wants []problem
+	heard map[pair]bool // what was explained before
+}
+
+// problem is a value that has another type than it should.
+type problem struct {
+	at   *item
+	want []string
+}
+
+// first reports whether a pair was not explained yet.
+func (w *words) first(p pair) bool {
+	before := w.heard[p]
+	w.heard[p] = true
+	return !before
+}
+
+// fails takes down that the value does not fit, and reports whether somebody
+// wants to hear why.
+func (l *look) fails() bool {
+	l.ok = false
+	return l.words != nil && len(l.words.told) < maxProblems
+}
+
+// say tells what is wrong with the value.
+func (l *look) say(format string, args ...any) {
+	where, depth := l.v.where()
+	if text := cut(where+": "+fmt.Sprintf(format, args...), maxProblem); l.spend(1+depth/16) && !slices.Contains(l.words.told, text) {
+		l.words.told = append(l.words.told, text)
+	}
+}
+
+// wants says that the value has the wrong type.
+func (l *look) wants(types []string) {
+	if l.fails() {
+		l.say("got %s, want %s", typeOf(l.v.raw), head(strings.Join(types, " or ")))
+	}
+	if l.words != nil && !l.v.isName {
+		l.words.wants = append(l.words.wants, problem{l.v, types})
+	}
+}
+
+// types are those that the keyword names.
+func (r reader) types() []string {
+	if one, ok := r.doc["type"].(string); ok {
 		return []string{one}
 	}
-	for _, each := range listOf(v) {
-		if one, ok := each.(string); ok {
-			types = append(types, one)
-		}
-	}
-	return types
+	return r.strings("type", r.doc["type"])
 }
 
 // isType reports whether v has a type; 1.0 is an integer, too.
 func isType(v any, want string) bool {
-	if n, ok := rational(v); ok && want == "integer" {
-		return n.IsInt()
+	if n, ok := v.(json.Number); ok && want == "integer" {
+		return numberOf(n).isInteger()
 	}
 	return typeOf(v) == want
 }
@@ -44,62 +85,23 @@ func typeOf(v any) string {
 	return "object"
 }
 
-// maxDigits is how long a number may be to be reckoned with: one with a large
-// exponent takes as many digits as that says.
-const maxDigits = 400
-
-// rational is a number, if it is one that can be reckoned with.
-func rational(v any) (*big.Rat, bool) {
-	n, ok := v.(json.Number)
-	if !ok || !short(n) {
-		return nil, false
-	}
-	return new(big.Rat).SetString(n.String())
-}
-
-func short(n json.Number) bool {
-	if len(n) > maxDigits {
-		return false
-	}
-	_, exponent, ok := strings.Cut(strings.ToLower(n.String()), "e")
-	return !ok || len(strings.TrimLeft(exponent, "+-0")) < 4 // less than 1,000
-}
-
-// plain is v with numbers of Go's own, as the validator wants them.
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, ok := rational(v); ok && n.IsInt() && n.Num().IsInt64() {
-			return n.Num().Int64()
-		}
-		f, _ := v.Float64() // the nearest that there is
-		return f
-	case []any:
-		list := make([]any, len(v))
-		for i, each := range v {
-			list[i] = plain(each)
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, each := range v {
-			object[name] = plain(each)
-		}
-		return object
-	}
-	return v
-}
-
-// oneOf are the values of an enum.
+// oneOf are the values of an enum, as far as a problem tells them.
 func oneOf(all []any) string {
-	shown := make([]string, len(all))
+	if len(all) == 1 {
+		return show(all[0])
+	}
+	var b strings.Builder
+	b.WriteString("one of ")
 	for i, v := range all {
-		shown[i] = show(v)
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(show(v))
+		if b.Len() > maxProblem {
+			break
+		}
 	}
-	if len(shown) == 1 {
-		return shown[0]
-	}
-	return "one of " + strings.Join(shown, ", ")
+	return b.String()
 }
 
 func show(v any) string {
@@ -109,21 +111,40 @@ func show(v any) string {
 	case nil:
 		return "null"
 	case bool, json.Number:
-		return fmt.Sprint(v)
+		return head(fmt.Sprint(v))
 	}
 	raw, _ := json.Marshal(v) // it came from JSON
-	return string(raw)
+	return head(string(raw))
 }
 
-// quoted are names in quotation marks, with commas between them.
+// quoted are names in quotation marks, with commas between them, as far as a
+// problem tells them.
 func quoted(all ...string) string {
 	var b strings.Builder
 	for i, s := range all {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		s = strings.ReplaceAll(fmt.Sprintf("%q", s), `\"`, `"`)
+		s = strings.ReplaceAll(fmt.Sprintf("%q", head(s)), `\"`, `"`)
 		b.WriteString("'" + strings.ReplaceAll(s[1:len(s)-1], `'`, `\'`) + "'")
+		if b.Len() > maxProblem {
+			break
+		}
 	}
 	return b.String()
+}
+
+// head is as much of a text as a problem can tell of it.
+func head(s string) string {
+	if len(s) <= maxProblem {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxProblem], "")
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -1,0 +1,68 @@
+package schema
+
+import (
+	"net/url"
+	"strings"
+)
+
+// home is a schema with a name of its own, or the whole document: what the
+// references in it are within.
+type home struct {
+	base    *url.URL
+	doc     map[string]any
+	top     *shape
+	anchors map[string]*shape // nil: more than one is called so
+}
+
+// enter is the home of what is in a schema, whose names it takes down. They count
+// only where schemas are known to be.
+func (c *compiler) enter(doc map[string]any, in *home, s *shape) *home {
+	r := reader{c, doc, in}
+	id, names := r.text("$id"), []string{r.text("$anchor"), r.text("$dynamicAnchor")}
+	if c.old && doc["$ref"] != nil {
+		id = ""
+	}
+	id, fragment, _ := strings.Cut(id, "#")
+	if c.old {
+		names = append(names, fragment)
+	} else if fragment != "" && in != nil {
+		c.fail("$id may not have a fragment")
+	}
+	if in == nil || id != "" {
+		in = c.open(id, doc, in, s)
+	}
+	for _, name := range names {
+		if _, taken := in.anchors[name]; name != "" && c.known {
+			in.anchors[name] = s
+			if taken {
+				in.anchors[name] = nil
+			}
+		}
+	}
+	return in
+}
+
+// open is the home that a schema with an $id is.
+func (c *compiler) open(id string, doc map[string]any, in *home, s *shape) *home {
+	base, err := url.Parse(id)
+	switch {
+	case err != nil && in != nil:
+		c.fail("$id: %w", err)
+		return in
+	case err != nil: // what the whole is called elsewhere
+		base = new(url.URL)
+	case in != nil:
+		base = in.base.ResolveReference(base)
+		if base.String() == in.base.String() {
+			return in
+		}
+	}
+	h := &home{base, doc, s, map[string]*shape{}}
+	if _, taken := c.homes[base.String()]; c.known {
+		c.homes[base.String()] = h
+		if taken {
+			c.homes[base.String()] = nil
+		}
+	}
+	return h
+}
