@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// maxName bounds what a schema is called: every reference is read from there.
+const maxName = 1000
+
 // home is a schema with a name of its own, or the whole document: what the
 // references in it are within.
 type home struct {
@@ -45,23 +48,28 @@ func (c *compiler) enter(doc map[string]any, in *home, s *shape) *home {
 // open is the home that a schema with an $id is.
 func (c *compiler) open(id string, doc map[string]any, in *home, s *shape) *home {
 	base, err := url.Parse(id)
-	switch {
-	case err != nil && in != nil:
+	if in == nil && (err != nil || len(id) > maxName) { // what the whole is called elsewhere
+		base, err = new(url.URL), nil
+	}
+	if err != nil {
 		c.fail("$id: %w", err)
 		return in
-	case err != nil: // what the whole is called elsewhere
-		base = new(url.URL)
-	case in != nil:
+	}
+	if in != nil {
 		base = in.base.ResolveReference(base)
-		if base.String() == in.base.String() {
-			return in
-		}
+	}
+	name := base.String()
+	switch {
+	case in != nil && name == in.base.String():
+		return in
+	case len(name) > maxName:
+		c.fail("$id is longer than %d bytes", maxName)
 	}
 	h := &home{base, doc, s, map[string]*shape{}}
-	if _, taken := c.homes[base.String()]; c.known {
-		c.homes[base.String()] = h
+	if _, taken := c.homes[name]; c.known {
+		c.homes[name] = h
 		if taken {
-			c.homes[base.String()] = nil
+			c.homes[name] = nil
 		}
 	}
 	return h

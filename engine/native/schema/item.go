@@ -10,12 +10,11 @@ import (
 // item is a value of JSON at its place in the arguments: what the same schema
 // says of the same item is the same.
 type item struct {
-	raw    any
-	up     *item // what it is in; nil for the whole
-	name   string
-	index  int
-	below  []item // of an object by name
-	isName bool   // it is the name of a property of what is at its place
+	raw   any
+	up    *item // what it is in; nil for the whole
+	name  string
+	index int
+	below []item // of an object by name
 }
 
 func newItem(v any) *item {

@@ -10,7 +10,7 @@ import (
 // mend changes the value that a problem is about, if it is one that nobody can
 // misunderstand, and reports whether it did.
 func (p problem) mend() bool {
-	if p.at.up == nil || len(p.want) == 0 {
+	if p.at.up == nil {
 		return false
 	}
 	switch in := p.at.up.raw.(type) {
@@ -36,6 +36,12 @@ func (p problem) mend() bool {
 		return ok
 	}
 	return false
+}
+
+// cost is how many steps it may take to mend: a text is read as JSON.
+func (p problem) cost() int {
+	text, _ := p.at.raw.(string)
+	return 1 + len(text)/32*len(p.want)
 }
 
 // better is v as a value of one of the types that are wanted.

@@ -61,7 +61,13 @@ func (l *look) number(rules *numbers, v json.Number) {
 			l.say("%s: got %s, want %s", k.keyword, head(v.String()), k.text)
 		}
 	}
-	if rules.step != nil && !n.isMultiple(rules.step.number) && l.fails() {
+	if rules.step == nil {
+		return
+	}
+	if digits := min(len(n.digits), maxDigits) + len(rules.step.digits); !l.spend(1 + digits*digits/4096) {
+		return
+	}
+	if !n.isMultiple(rules.step.number) && l.fails() {
 		l.say("multipleOf: got %s, want %s", head(v.String()), rules.step.text)
 	}
 }

@@ -136,10 +136,9 @@ func (l *look) names(s *shape) {
 		if l.over() {
 			return
 		}
-		name := *l.v
-		name.raw, name.below, name.isName = l.v.below[i].name, nil, true
-		if ok, _ := l.fits(s, &name); !ok && l.fails() {
-			l.say("invalid propertyName %s", quoted(l.v.below[i].name))
+		name := l.v.below[i].name
+		if ok, _ := l.fits(s, &item{raw: name}); !ok && l.fails() {
+			l.say("invalid propertyName %s", quoted(name))
 		}
 	}
 }

@@ -19,29 +19,46 @@ import (
 )
 
 // keywords are pieces that schemas of tools are made of; %s is another schema.
-var keywords = []string{
-	`"type":"string"`, `"type":"integer"`, `"type":"number"`, `"type":"boolean"`, `"type":["string","null"]`, `"enum":["a",1,null]`, `"const":"a"`,
-	`"type":"string","minLength":1,"maxLength":2`, `"type":"string","pattern":"^a"`, `"type":"integer","minimum":1,"maximum":3`, `"exclusiveMinimum":0,"exclusiveMaximum":2.5`, `"multipleOf":0.5`,
-	`"type":"array","items":%s`, `"type":"array","items":%s,"minItems":1,"maxItems":2`, `"type":"array","prefixItems":[%s,%s]`, `"type":"array","uniqueItems":true`, `"contains":%s`,
-	`"type":"object","properties":{"a":%s,"b":%s},"required":["a"]`, `"type":"object","properties":{"a":%s},"additionalProperties":false`, `"type":"object","additionalProperties":%s`,
-	`"type":"object","patternProperties":{"^a":%s},"additionalProperties":false`, `"type":"object","required":["a","b"]`, `"propertyNames":{"maxLength":1}`, `"minProperties":1,"maxProperties":2`,
-	`"anyOf":[%s,%s]`, `"oneOf":[%s,%s]`, `"allOf":[%s,%s]`, `"not":%s`, `"if":%s,"then":%s,"else":%s`, `"dependentRequired":{"a":["b"]}`, `"dependentSchemas":{"a":%s}`,
-	`"properties":{"a":%s},"unevaluatedProperties":false`, `"$ref":"#/$defs/x"`, `"type":"object","properties":{"a":{"$ref":"#"}}`, ``,
-}
-
-func anySchema(r *rand.Rand, depth int) string {
-	k := keywords[r.IntN(len(keywords))]
-	if depth == 0 {
-		k = keywords[r.IntN(12)]
+// The first are of no value in another, then come those that all drafts have, and
+// then those of 2020-12 and of draft 7.
+var (
+	simple = []string{
+		`"type":"string"`, `"type":"integer"`, `"type":"number"`, `"type":"boolean"`, `"type":["string","null"]`, `"enum":["a",1,null]`, `"const":"a"`,
+		`"type":"string","minLength":1,"maxLength":2`, `"type":"string","pattern":"^a"`, `"type":"integer","minimum":1,"maximum":3`, `"exclusiveMinimum":0,"exclusiveMaximum":2.5`, `"multipleOf":0.5`,
+		`"multipleOf":0.01`, `"multipleOf":3e-3`, `"multipleOf":7`, `"maximum":1e30`, `"minimum":-1e-30`, `"const":9007199254740993`, `"enum":[9007199254740993,19.99,[1,{"a":2.0}]]`, `"minLength":1.0,"maxLength":2e0`,
+		`"const":{"a":1}`, `"exclusiveMinimum":9007199254740992`,
 	}
+	keywords = []string{
+		`"type":"array","items":%s`, `"type":"array","items":%s,"minItems":1,"maxItems":2`, `"type":"array","uniqueItems":true`, `"contains":%s`,
+		`"type":"object","properties":{"a":%s,"b":%s},"required":["a"]`, `"type":"object","properties":{"a":%s},"additionalProperties":false`, `"type":"object","additionalProperties":%s`,
+		`"type":"object","patternProperties":{"^a":%s},"additionalProperties":false`, `"type":"object","required":["a","b"]`, `"propertyNames":{"maxLength":1}`, `"minProperties":1,"maxProperties":2`,
+		`"anyOf":[%s,%s]`, `"oneOf":[%s,%s]`, `"allOf":[%s,%s]`, `"not":%s`, `"if":%s,"then":%s,"else":%s`,
+		`"$ref":"#/$defs/x"`, `"type":"object","properties":{"a":{"$ref":"#"}}`, ``,
+	}
+	newest = []string{
+		`"type":"array","prefixItems":[%s,%s]`, `"dependentRequired":{"a":["b"]}`, `"dependentSchemas":{"a":%s}`, `"properties":{"a":%s},"unevaluatedProperties":false`,
+		`"anyOf":[{"properties":{"a":%s}},{"properties":{"b":%s}}],"unevaluatedProperties":%s`, `"prefixItems":[%s],"contains":%s,"unevaluatedItems":%s`, `"contains":%s,"minContains":2`, `"contains":%s,"maxContains":1,"minContains":0`,
+		`"$ref":"#x","minProperties":1`, `"$ref":"#/$defs/x","type":["object","string"]`,
+	}
+	seventh = []string{
+		`"dependencies":{"a":["b"]}`, `"dependencies":{"a":%s,"b":["a"]}`, `"items":[%s,%s]`, `"items":[%s],"additionalItems":%s`, `"items":[%s],"additionalItems":false`,
+	}
+)
+
+func anySchema(r *rand.Rand, pieces []string, depth int) string {
+	if depth == 0 || r.IntN(3) == 0 {
+		pieces = simple
+	}
+	k := pieces[r.IntN(len(pieces))]
 	for strings.Contains(k, "%s") {
-		k = strings.Replace(k, "%s", anySchema(r, depth-1), 1)
+		k = strings.Replace(k, "%s", anySchema(r, pieces, depth-1), 1)
 	}
 	return "{" + k + "}"
 }
 
 func anyValue(r *rand.Rand, depth int) string {
-	plain := []string{`"a"`, `"ab"`, `""`, `"abc"`, `1`, `1.0`, `0`, `2.5`, `-1`, `1e2`, `true`, `null`, `[]`, `{}`}
+	plain := []string{`"a"`, `"ab"`, `""`, `"abc"`, `1`, `1.0`, `0`, `2.5`, `-1`, `1e2`, `true`, `null`, `[]`, `{}`,
+		`19.99`, `0.009`, `9007199254740993`, `9007199254740992`, `9007199254740993.0`, `1e400`, `-1e-40`, `1e30`, `21`, `[1,{"a":2}]`, `{"a":1.0}`}
 	switch n := r.IntN(5); {
 	case depth > 0 && n == 0:
 		return "[" + anyValue(r, depth-1) + "," + anyValue(r, depth-1) + "]"
@@ -73,12 +90,19 @@ func TestAnotherValidatorAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	refused, told := 0, 0
 	for range rounds {
-		text := strings.TrimSuffix(anySchema(r, 3), "}")
+		pieces, means := newest, `"$schema":"https://json-schema.org/draft/2020-12/schema"`
+		names := []string{`"title":""`, means}[r.IntN(2)]
+		if r.IntN(2) == 0 {
+			pieces, means = seventh, `"$schema":"http://json-schema.org/draft-07/schema#"`
+			names = []string{`"title":""`, means}[r.IntN(2)] // what is only of draft 7 is checked without its name, too
+		}
+		text := strings.TrimSuffix(anySchema(r, slices.Concat(keywords, pieces), 3), "}")
 		if text != "{" {
 			text += ","
 		}
-		text += `"$defs":{"x":{"type":"string"}}}`
-		other := compileOracle(t, text)
+		text += `"$defs":{"x":{"$anchor":"x","type":"string"}},`
+		other := compileOracle(t, text+means+"}")
+		text += names + "}"
 		s, err := schema.Compile(json.RawMessage(text))
 		if err != nil {
 			if strings.Contains(err.Error(), "circle") {

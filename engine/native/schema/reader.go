@@ -14,10 +14,10 @@ type reader struct {
 	in  *home // of the schemas in it
 }
 
-// bound is a number, and how it is written.
+// bound is a number, and how it is written, as far as a problem tells it.
 type bound struct {
 	number
-	text json.Number
+	text string
 }
 
 func (r reader) text(keyword string) string {
@@ -47,13 +47,13 @@ func (r reader) bound(keyword string) *bound {
 		}
 		return nil
 	}
-	return &bound{numberOf(n), n}
+	return &bound{numberOf(n), head(n.String())}
 }
 
 // count is a bound of how many there are of something.
 type count struct {
 	n    int
-	text json.Number
+	text string
 }
 
 func (r reader) count(keyword string) *count {

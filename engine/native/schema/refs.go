@@ -10,10 +10,10 @@ import (
 // resolve finds what a reference of s leads to: only to parts of the document, by
 // their place or their name. A name that two of them have is none.
 func (c *compiler) resolve(s *shape) {
-	if s.to == "" {
+	if s.to == nil {
 		return
 	}
-	uri, fragment, _ := strings.Cut(s.to, "#")
+	uri, fragment, _ := strings.Cut(*s.to, "#")
 	h := s.home
 	if uri != "" {
 		if u, err := url.Parse(uri); err == nil {
@@ -26,10 +26,16 @@ func (c *compiler) resolve(s *shape) {
 		s.ref = c.at(h, pointer)
 	}
 	if s.ref == nil {
-		c.fail("it may not refer to %q", s.to)
+		c.fail("it may not refer to %q", *s.to)
 		return
 	}
-	s.ref.shared = true
+	s.ref.shared = s.ref.hasParts()
+}
+
+// hasParts reports whether there are schemas in s, or at the end of its reference.
+func (s *shape) hasParts() bool {
+	return s.to != nil || s.list != nil || s.object != nil || s.all != nil || s.any != nil || s.one != nil || s.not != nil || s.condition != nil ||
+		s.unevaluatedItems != nil || s.unevaluatedFields != nil
 }
 
 func (c *compiler) at(h *home, pointer string) *shape {

@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 const (
 	// maxSteps bounds the work of one check: a schema and arguments that were made
@@ -20,7 +17,7 @@ type run struct {
 	depth   int
 	out     bool
 	tracked bool
-	memo    map[pair]verdict // of what is referred to
+	memo    map[pair]verdict // of shared shapes: all others are looked at as often as what they are in
 	buffer  []byte
 }
 
@@ -37,8 +34,9 @@ type verdict struct {
 
 // spend reports whether there are still steps left.
 func (r *run) spend(n int) bool {
-	if r.steps -= n; r.steps < 0 {
-		r.out = true
+	if !r.out {
+		r.steps -= n
+		r.out = r.steps < 0
 	}
 	return !r.out
 }
@@ -57,8 +55,8 @@ func (r *run) explain(s *shape, v *item) *words {
 	return w
 }
 
-// fits reports whether v fits s, and if so which parts of v were looked at. What
-// something refers to is looked at once.
+// fits reports whether v fits s, and if so which parts of v were looked at. A
+// shared shape is looked at once.
 func (r *run) fits(s *shape, v *item) (bool, seen) {
 	if !s.shared {
 		return r.look(s, v, nil)
@@ -109,7 +107,7 @@ func (l *look) all() {
 	if s.ref != nil {
 		l.also(s.ref)
 	}
-	if s.types != nil && !slices.ContainsFunc(s.types, func(t string) bool { return isType(l.v.raw, t) }) {
+	if s.types != nil && !s.types.have(l.v.raw) {
 		l.wants(s.types)
 		return
 	}

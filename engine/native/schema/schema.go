@@ -126,7 +126,7 @@ func (s *Schema) fix(r *run, args any, input json.RawMessage) (json.RawMessage, 
 	for range maxProblems { // each round mends what the one before laid bare
 		mended := false
 		for _, p := range w.wants {
-			mended = p.mend() || mended
+			mended = r.spend(p.cost()) && p.mend() || mended
 		}
 		if !mended || r.out {
 			break

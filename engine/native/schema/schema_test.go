@@ -3,8 +3,10 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +91,7 @@ func TestASchemaReadsNothing(t *testing.T) {
 func TestASchemaThatNobodyComesOutOfIsNone(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		`{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`, `{"properties":{"a":{"not":{"$ref":"#/properties/a"}}}}`, `{"if":{"anyOf":[true,{"$ref":"#"}]}}`,
+		`{"$ref":"#"}`, `{"$ref":""}`, `{"allOf":[{"$ref":"#"}]}`, `{"properties":{"a":{"not":{"$ref":"#/properties/a"}}}}`, `{"if":{"anyOf":[true,{"$ref":"#"}]}}`,
 		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"dependentSchemas":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"p":{"$ref":"#/$defs/a"}}}`,
 		`{"$defs":{"a":{"$anchor":"one","allOf":[{"$ref":"#one"}]}},"$ref":"#one"}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$id":"#one","allOf":[{"$ref":"#one"}]}}}`,
@@ -132,6 +134,36 @@ func chain(n int, last string) string {
 	}
 	fmt.Fprintf(&b, `"%d":%s}}`, n, last)
 	return b.String()
+}
+
+// FuzzSchema: whatever schema comes, it ends nothing, and what it takes it takes
+// again, within the steps that there are.
+func FuzzSchema(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 100 {
+		f.Add(anySchema(r, slices.Concat(keywords, newest, seventh), 3), anyObject(r, 2))
+	}
+	f.Add(filter, nested(5, `{"op":"and","arg":`, `{"op":"nand"}`, `}`))
+	f.Add(`{"$id":"http://h/a","$defs":{"x":{"$id":"b","$anchor":"c"},"y":{"$ref":"b#c"}},"properties":{"a":{"$ref":"#/components/x/0"}},"components":{"x":[{"multipleOf":1e-3}]}}`, `{"a":1e400}`)
+	f.Fuzz(func(t *testing.T, text, in string) {
+		s, err := schema.Compile(json.RawMessage(text))
+		if err != nil {
+			return
+		}
+		fixed, problems, steps := s.Counted(in)
+		if (fixed == nil) == (len(problems) == 0) || steps > schema.MaxSteps && fixed != nil {
+			t.Fatalf("%q of %q: %s %q in %d steps", text, in, fixed, problems, steps)
+		}
+		if _, again := s.Check(json.RawMessage(in)); !slices.Equal(again, problems) {
+			t.Fatalf("%q of %q: %q, then %q", text, in, problems, again)
+		}
+		if fixed == nil {
+			return
+		}
+		if again, problems := s.Check(fixed); len(problems) > 0 || string(again) != string(fixed) {
+			t.Fatalf("%q of %q: %s, then %s %q", text, in, fixed, again, problems)
+		}
+	})
 }
 
 // FuzzCheck: whatever comes, arguments without problems fit, and checking them

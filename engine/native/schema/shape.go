@@ -14,9 +14,9 @@ const maxShapes = 100_000
 type shape struct {
 	never  bool   // it is false
 	ref    *shape // nil: none; so are all below
-	shared bool   // something refers to it
+	shared bool   // something refers to it, and there are others in it
 
-	types  []string
+	types  *types
 	enum   *values
 	just   *values // const
 	number *numbers
@@ -28,8 +28,8 @@ type shape struct {
 	not, condition, then, otherwise     *shape
 	unevaluatedItems, unevaluatedFields *shape
 
-	home *home // that its references are within
-	to   string
+	home *home   // that its references are within
+	to   *string // what it refers to
 	mark mark
 }
 
@@ -70,6 +70,9 @@ func (c *compiler) compileAll(doc map[string]any) (*shape, error) {
 			return nil, errors.New("it refers to itself in a circle")
 		}
 	}
+	for _, s := range c.all {
+		s.home, s.to = nil, nil // and with them the document
+	}
 	return top, nil
 }
 
@@ -100,16 +103,18 @@ func (c *compiler) compile(v any, in *home) *shape {
 	}
 	s.home = c.enter(doc, in, s)
 	r := reader{c, doc, s.home}
-	s.to = r.text("$ref")
+	if ref := r.text("$ref"); doc["$ref"] != nil {
+		s.to = &ref
+	}
 	for _, keyword := range []string{"$dynamicRef", "$recursiveRef"} {
-		if ref := r.text(keyword); ref != "" {
+		if ref := r.text(keyword); doc[keyword] != nil {
 			c.fail("it may not refer to %q", ref)
 		}
 	}
 	r.named("$defs")
 	r.named("definitions")
 	r.rules(s)
-	if c.old && s.to != "" { // what is beside it is none of it
+	if c.old && s.to != nil { // what is beside it is none of it
 		*s = shape{home: s.home, to: s.to}
 	}
 	return s

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxPatterns bounds what all patterns of a schema come to, in instructions:
-// a{1000} is a thousand.
+// maxPatterns bounds what all patterns of a schema come to, in instructions and
+// characters of classes: a{1000} is a thousand, and so is \pL.
 const maxPatterns = 100_000
 
 // texts are the keywords about strings.
@@ -54,35 +54,45 @@ type pattern struct {
 }
 
 func (c *compiler) pattern(expr string) *pattern {
+	if len(expr) > maxPatterns/4 {
+		c.fail("pattern is longer than %d bytes", maxPatterns/4)
+		return nil
+	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		c.fail("pattern: %w", err)
 		return nil
 	}
-	p := &pattern{text: expr, size: instructions(tree)}
-	if c.size += p.size; c.size > maxPatterns {
-		c.fail("its patterns come to more than %d instructions", maxPatterns)
+	size, runes := weigh(tree)
+	if c.size += size + runes; c.size > maxPatterns {
+		c.fail("its patterns come to more than %d instructions and characters", maxPatterns)
 		return nil
 	}
-	p.re, err = regexp.Compile(expr)
+	re, err := regexp.Compile(expr)
 	if err != nil {
 		c.fail("pattern: %w", err)
 		return nil
 	}
-	return p
+	return &pattern{expr, re, size}
 }
 
-// instructions is how many a part of a regular expression comes to, and no more
-// than one more than all may.
-func instructions(re *syntax.Regexp) int {
-	n := 1 + len(re.Rune)/2
+// weigh counts the instructions that a part of a regular expression comes to, and
+// the characters of its classes; neither is more than one more than all may be.
+func weigh(re *syntax.Regexp) (instructions, runes int) {
+	instructions = 1
+	if re.Op == syntax.OpLiteral {
+		instructions = len(re.Rune)
+	} else {
+		runes = len(re.Rune)
+	}
 	for _, sub := range re.Sub {
-		n += instructions(sub)
+		i, r := weigh(sub)
+		instructions, runes = instructions+i, runes+r
 	}
 	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min, re.Max) + 1
+		instructions *= max(re.Min, re.Max) + 1
 	}
-	return min(n, maxPatterns+1)
+	return min(instructions, maxPatterns+1), min(runes, maxPatterns+1)
 }
 
 // matches looks for a pattern; what that takes grows with both.

@@ -38,51 +38,21 @@ func (l *look) fails() bool {
 // say tells what is wrong with the value.
 func (l *look) say(format string, args ...any) {
 	where, depth := l.v.where()
-	if text := cut(where+": "+fmt.Sprintf(format, args...), maxProblem); l.spend(1+depth/16) && !slices.Contains(l.words.told, text) {
+	text := cut(where+": "+fmt.Sprintf(format, args...), maxProblem)
+	if !slices.Contains(l.words.told, text) {
 		l.words.told = append(l.words.told, text)
 	}
+	l.spend(4 + depth/16)
 }
 
 // wants says that the value has the wrong type.
-func (l *look) wants(types []string) {
+func (l *look) wants(t *types) {
 	if l.fails() {
-		l.say("got %s, want %s", typeOf(l.v.raw), head(strings.Join(types, " or ")))
+		l.say("got %s, want %s", typeOf(l.v.raw), t.words)
 	}
-	if l.words != nil && !l.v.isName {
-		l.words.wants = append(l.words.wants, problem{l.v, types})
+	if l.words != nil {
+		l.words.wants = append(l.words.wants, problem{l.v, t.names})
 	}
-}
-
-// types are those that the keyword names.
-func (r reader) types() []string {
-	if one, ok := r.doc["type"].(string); ok {
-		return []string{one}
-	}
-	return r.strings("type", r.doc["type"])
-}
-
-// isType reports whether v has a type; 1.0 is an integer, too.
-func isType(v any, want string) bool {
-	if n, ok := v.(json.Number); ok && want == "integer" {
-		return numberOf(n).isInteger()
-	}
-	return typeOf(v) == want
-}
-
-func typeOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case json.Number:
-		return "number"
-	case []any:
-		return "array"
-	}
-	return "object"
 }
 
 // oneOf are the values of an enum, as far as a problem tells them.

@@ -53,6 +53,9 @@ func TestTheWorkOfACheckGrowsWithWhatIsChecked(t *testing.T) {
 		"many items that are all different": {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[` + repeated(9000, `{"x":[%d]}`) + `]}`, 30_000, true},
 		"far down":                          {`{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`, nested(4000, `{"a":`, `{"b":1}`, `}`), 100_000, false},
 		"wrong all the way down":            {`{"properties":{"a":{"$ref":"#"}},"required":["b"]}`, nested(4000, `{"a":`, `{"b":1}`, `}`), 200_000, false},
+		"a long text of letters":            {`{"properties":{"a":{"pattern":"^\\pL+$"}}}`, `{"a":"` + strings.Repeat("é", 100_000) + `"}`, 30_000, true},
+		"a text that is nearly JSON":        {`{"properties":{"a":{"allOf":[` + repeated(2000, `{"type":"object"}`) + `]}}}`, `{"a":"[` + strings.Repeat("1,", 50_000) + `"}`, schema.MaxSteps + 10_000, false},
+		"long words far down":               {`{"properties":{"` + strings.Repeat("a", 400) + `":{"$ref":"#"},"b":{"minimum":1` + strings.Repeat("0", 100_000) + `}}}`, nested(4000, `{"b":1,"`+strings.Repeat("a", 400)+`":`, `{}`, `}`), schema.MaxSteps + 10_000, false},
 		"whatever nobody else looked at":    {`{"allOf":[{"properties":{"a1":true}},{"patternProperties":{"^a":true}}],"unevaluatedProperties":false}`, `{` + repeated(3000, `"a%d":1`) + `}`, 50_000, true},
 	} {
 		s, err := schema.Compile(json.RawMessage(c.schema))
@@ -60,12 +63,12 @@ func TestTheWorkOfACheckGrowsWithWhatIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		fixed, problems := s.Check(json.RawMessage(c.args))
+		fixed, problems, steps := s.Counted(c.args)
 		if (string(fixed) == c.args) != c.fits || c.fits != (len(problems) == 0) {
 			t.Errorf("%s: %.200s, %.300q", name, fixed, problems)
 		}
-		if n := s.Steps(json.RawMessage(c.args)); n > c.most {
-			t.Errorf("%s took %d steps", name, n)
+		if steps > c.most {
+			t.Errorf("%s took %d steps", name, steps)
 		}
 		if len(problems) > 0 && strings.Contains(problems[0], "too much work") {
 			t.Errorf("%s: %q", name, problems)
@@ -83,6 +86,7 @@ func TestWhatTakesTooMuchWorkIsRefused(t *testing.T) {
 		"many schemas":      {`{"properties":{"a":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}`, numbers},
 		"and not":           {`{"properties":{"a":{"not":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}}`, numbers},
 		"a large pattern":   {`{"properties":{"a":{"pattern":"(a?){1000}b"}}}`, long},
+		"long divisions":    {`{"properties":{"a":{"contains":{"multipleOf":7` + strings.Repeat("3", 900) + `}}}}`, `{"a":[` + repeated(10_000, `1e9999%d`) + `]}`},
 		"deep in schemas":   {chain(19_000, `{"properties":{"p":{"$ref":"#/$defs/0"}}}`), nested(10, `{"p":`, `{}`, `}`)},
 		"deep in arguments": {`{"properties":{"p":{"allOf":[{"allOf":[{"allOf":[{"allOf":[{"$ref":"#"}]}]}]}]}}}`, nested(9000, `{"p":`, `{}`, `}`)},
 	} {
@@ -104,6 +108,8 @@ func TestASchemaThatTakesTooMuchWorkIsNone(t *testing.T) {
 		"patterns":        `{"allOf":[` + repeated(30, `{"pattern":"(abc%d){1000}"}`) + `]}`,
 		"a pattern":       `{"pattern":"` + strings.Repeat("a{1000}", 150) + `"}`,
 		"schemas":         `{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{},`, 100_001), ",") + `]}`,
+		"names":           nested(1000, `{"$id":"a/","properties":{"p":`, `{}`, `}}`),
+		"classes":         `{"pattern":"` + strings.Repeat(`\\pL`, 1000) + `"}`,
 		"a step":          `{"multipleOf":1` + strings.Repeat("1", 1000) + `}`,
 		"a step of none":  `{"multipleOf":0.0}`,
 		"less than a one": `{"minLength":1.5}`,
