@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -29,13 +30,12 @@ func (r reader) types() *types {
 	return &types{names, head(strings.Join(names, " or "))}
 }
 
-func (t *types) have(v any) bool {
-	for _, name := range t.names {
-		if isType(v, name) {
-			return true
-		}
+// has looks whether the value has one of some types.
+func (l *look) has(t *types) bool {
+	if n, ok := l.v.raw.(json.Number); ok && !l.spend(len(n)/64*len(t.names)) {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(t.names, func(name string) bool { return isType(l.v.raw, name) })
 }
 
 // isType reports whether v has a type; 1.0 is an integer, too.

@@ -36,18 +36,14 @@ func (l *look) list(rules *lists) {
 	if rules.unique {
 		l.unique(below)
 	}
-	for i := range below {
-		if l.over() {
-			return
-		}
-		switch {
-		case i < len(rules.first):
-			l.below(rules.first[i], i)
-		case rules.rest != nil:
-			l.below(rules.rest, i)
-		}
+	first := min(len(rules.first), len(below))
+	for i := 0; i < first && !l.over(); i++ {
+		l.below(rules.first[i], i)
 	}
-	if rules.contains != nil {
+	for i := first; rules.rest != nil && i < len(below) && !l.over(); i++ {
+		l.below(rules.rest, i)
+	}
+	if rules.contains != nil && !l.over() {
 		l.contains(rules)
 	}
 }

@@ -41,7 +41,7 @@ func (p problem) mend() bool {
 // cost is how many steps it may take to mend: a text is read as JSON.
 func (p problem) cost() int {
 	text, _ := p.at.raw.(string)
-	return 1 + len(text)/32*len(p.want)
+	return 1 + len(text)/8*len(p.want)
 }
 
 // better is v as a value of one of the types that are wanted.

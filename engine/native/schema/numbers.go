@@ -64,7 +64,7 @@ func (l *look) number(rules *numbers, v json.Number) {
 	if rules.step == nil {
 		return
 	}
-	if digits := min(len(n.digits), maxDigits) + len(rules.step.digits); !l.spend(1 + digits*digits/4096) {
+	if digits := min(len(n.digits), maxDigits) + len(rules.step.digits); !l.spend(1 + digits*digits/1024) {
 		return
 	}
 	if !n.isMultiple(rules.step.number) && l.fails() {

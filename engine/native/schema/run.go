@@ -107,7 +107,7 @@ func (l *look) all() {
 	if s.ref != nil {
 		l.also(s.ref)
 	}
-	if s.types != nil && !s.types.have(l.v.raw) {
+	if s.types != nil && !l.has(s.types) {
 		l.wants(s.types)
 		return
 	}

@@ -35,6 +35,7 @@ func (s seen) has(i int) bool { return s != nil && s[i/64]&(1<<(i%64)) != 0 }
 // unevaluated looks at the parts that nothing else has spoken about.
 func (l *look) unevaluated(s *shape, object bool) {
 	var extra []string
+	l.spend(len(l.v.below) / 16)
 	for i := range l.v.below {
 		switch {
 		case l.over():

@@ -54,8 +54,8 @@ func TestTheWorkOfACheckGrowsWithWhatIsChecked(t *testing.T) {
 		"far down":                          {`{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`, nested(4000, `{"a":`, `{"b":1}`, `}`), 100_000, false},
 		"wrong all the way down":            {`{"properties":{"a":{"$ref":"#"}},"required":["b"]}`, nested(4000, `{"a":`, `{"b":1}`, `}`), 200_000, false},
 		"a long text of letters":            {`{"properties":{"a":{"pattern":"^\\pL+$"}}}`, `{"a":"` + strings.Repeat("é", 100_000) + `"}`, 30_000, true},
-		"a text that is nearly JSON":        {`{"properties":{"a":{"allOf":[` + repeated(2000, `{"type":"object"}`) + `]}}}`, `{"a":"[` + strings.Repeat("1,", 50_000) + `"}`, schema.MaxSteps + 10_000, false},
-		"long words far down":               {`{"properties":{"` + strings.Repeat("a", 400) + `":{"$ref":"#"},"b":{"minimum":1` + strings.Repeat("0", 100_000) + `}}}`, nested(4000, `{"b":1,"`+strings.Repeat("a", 400)+`":`, `{}`, `}`), schema.MaxSteps + 10_000, false},
+		"a text that is nearly JSON":        {`{"properties":{"a":{"allOf":[` + repeated(2000, `{"type":"object"}`) + `]}}}`, `{"a":"[` + strings.Repeat("1,", 50_000) + `"}`, schema.MaxSteps + 20_000, false},
+		"long words far down":               {`{"properties":{"` + strings.Repeat("a", 400) + `":{"$ref":"#"},"b":{"minimum":1` + strings.Repeat("0", 100_000) + `}}}`, nested(4000, `{"b":1,"`+strings.Repeat("a", 400)+`":`, `{}`, `}`), schema.MaxSteps + 20_000, false},
 		"whatever nobody else looked at":    {`{"allOf":[{"properties":{"a1":true}},{"patternProperties":{"^a":true}}],"unevaluatedProperties":false}`, `{` + repeated(3000, `"a%d":1`) + `}`, 50_000, true},
 	} {
 		s, err := schema.Compile(json.RawMessage(c.schema))
@@ -81,10 +81,13 @@ func TestTheWorkOfACheckGrowsWithWhatIsChecked(t *testing.T) {
 func TestWhatTakesTooMuchWorkIsRefused(t *testing.T) {
 	t.Parallel()
 	numbers := `{"a":[` + strings.TrimSuffix(strings.Repeat("1,", 2000), ",") + `]}`
+	digits := `{"a":` + strings.Repeat("7", 100_000) + `}`
 	long := `{"a":"` + strings.Repeat("a", 100_000) + `"}`
 	for name, c := range map[string]struct{ schema, args string }{
 		"many schemas":      {`{"properties":{"a":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}`, numbers},
 		"and not":           {`{"properties":{"a":{"not":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}}`, numbers},
+		"many counts":       {`{"properties":{"a":{"allOf":[` + repeated(10_000, `{"unevaluatedItems":{},"items":{}}`) + `]}}}`, numbers},
+		"many digits":       {`{"properties":{"a":{"anyOf":[` + repeated(1000, `{"type":["null","integer","boolean"]}`) + `]}}}`, digits},
 		"a large pattern":   {`{"properties":{"a":{"pattern":"(a?){1000}b"}}}`, long},
 		"long divisions":    {`{"properties":{"a":{"contains":{"multipleOf":7` + strings.Repeat("3", 900) + `}}}}`, `{"a":[` + repeated(10_000, `1e9999%d`) + `]}`},
 		"deep in schemas":   {chain(19_000, `{"properties":{"p":{"$ref":"#/$defs/0"}}}`), nested(10, `{"p":`, `{}`, `}`)},
