@@ -57,6 +57,7 @@ func TestReferencesLeadWhereTheyPoint(t *testing.T) {
 		`{"$id":"http://h/tool.json","properties":{"a":{"$ref":"tool.json#/$defs/x"}},"$defs":{"x":{"type":"integer"}}}`,
 		`{"$id":"http://h/tool.json","properties":{"a":{"$ref":"part"}},"$defs":{"x":{"$id":"/part","type":"integer"}}}`,
 		`{"$id":"not%%a name","properties":{"a":{"$ref":"#x"}},"$defs":{"x":{"$anchor":"x","type":"integer"}}}`,
+		`{"properties":{"a":{"$ref":"#one"}},"$defs":{"x":{"$anchor":"one","$dynamicAnchor":"one","type":"integer"}}}`,
 		`{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$anchor":"twice","type":"integer"},"y":{"$anchor":"twice"}}}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/tool","required":["b"],"definitions":{"tool":{"properties":{"a":{"type":"integer"}}}}}`,
 	} {

@@ -35,9 +35,9 @@ func (c *compiler) enter(doc map[string]any, in *home, s *shape) *home {
 		in = c.open(id, doc, in, s)
 	}
 	for _, name := range names {
-		if _, taken := in.anchors[name]; name != "" && c.known {
+		if before, taken := in.anchors[name]; name != "" && c.known {
 			in.anchors[name] = s
-			if taken {
+			if taken && before != s {
 				in.anchors[name] = nil
 			}
 		}
@@ -52,7 +52,7 @@ func (c *compiler) open(id string, doc map[string]any, in *home, s *shape) *home
 		base, err = new(url.URL), nil
 	}
 	if err != nil {
-		c.fail("$id: %w", err)
+		c.fail("$id: %v", err)
 		return in
 	}
 	if in != nil {

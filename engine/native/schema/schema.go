@@ -57,7 +57,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	_, draft, _ := strings.Cut(strings.TrimSuffix(named, "#"), "://")
 	old, ok := drafts[draft]
 	if !ok {
-		return nil, fmt.Errorf("schema: %q is not known", named)
+		return nil, fmt.Errorf("schema: %q is not known", head(named))
 	}
 	c := compiler{old: old}
 	s, err := c.compileAll(top)

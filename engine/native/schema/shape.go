@@ -47,7 +47,7 @@ type compiler struct {
 
 func (c *compiler) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf(format, args...)
+		c.err = errors.New(cut(fmt.Sprintf(format, args...), maxProblem))
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *compiler) pattern(expr string) *pattern {
 	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		c.fail("pattern: %w", err)
+		c.fail("pattern: %v", err)
 		return nil
 	}
 	size, runes := weigh(tree)
@@ -70,7 +70,7 @@ func (c *compiler) pattern(expr string) *pattern {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		c.fail("pattern: %w", err)
+		c.fail("pattern: %v", err)
 		return nil
 	}
 	return &pattern{expr, re, size}
@@ -95,7 +95,8 @@ func weigh(re *syntax.Regexp) (instructions, runes int) {
 	return min(instructions, maxPatterns+1), min(runes, maxPatterns+1)
 }
 
-// matches looks for a pattern; what that takes grows with both.
+// matches looks for a pattern; what that takes grows with both, and it takes
+// something to find one in nothing.
 func (l *look) matches(p *pattern, s string) bool {
-	return l.spend(1+len(s)/64*p.size+len(s)%64*p.size/64) && p.re.MatchString(s)
+	return l.spend(1+(len(s)+1)*p.size/64) && p.re.MatchString(s)
 }

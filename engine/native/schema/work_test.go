@@ -84,14 +84,15 @@ func TestWhatTakesTooMuchWorkIsRefused(t *testing.T) {
 	digits := `{"a":` + strings.Repeat("7", 100_000) + `}`
 	long := `{"a":"` + strings.Repeat("a", 100_000) + `"}`
 	for name, c := range map[string]struct{ schema, args string }{
-		"many schemas":      {`{"properties":{"a":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}`, numbers},
-		"and not":           {`{"properties":{"a":{"not":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}}`, numbers},
-		"many counts":       {`{"properties":{"a":{"allOf":[` + repeated(10_000, `{"unevaluatedItems":{},"items":{}}`) + `]}}}`, numbers},
-		"many digits":       {`{"properties":{"a":{"anyOf":[` + repeated(1000, `{"type":["null","integer","boolean"]}`) + `]}}}`, digits},
-		"a large pattern":   {`{"properties":{"a":{"pattern":"(a?){1000}b"}}}`, long},
-		"long divisions":    {`{"properties":{"a":{"contains":{"multipleOf":7` + strings.Repeat("3", 900) + `}}}}`, `{"a":[` + repeated(10_000, `1e9999%d`) + `]}`},
-		"deep in schemas":   {chain(19_000, `{"properties":{"p":{"$ref":"#/$defs/0"}}}`), nested(10, `{"p":`, `{}`, `}`)},
-		"deep in arguments": {`{"properties":{"p":{"allOf":[{"allOf":[{"allOf":[{"allOf":[{"$ref":"#"}]}]}]}]}}}`, nested(9000, `{"p":`, `{}`, `}`)},
+		"many schemas":        {`{"properties":{"a":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}`, numbers},
+		"and not":             {`{"properties":{"a":{"not":{"items":{"allOf":[` + repeated(1000, `{"minimum":0}`) + `]}}}}}`, numbers},
+		"many counts":         {`{"properties":{"a":{"allOf":[` + repeated(10_000, `{"unevaluatedItems":{},"items":{}}`) + `]}}}`, numbers},
+		"many digits":         {`{"properties":{"a":{"anyOf":[` + repeated(1000, `{"type":["null","integer","boolean"]}`) + `]}}}`, digits},
+		"a large pattern":     {`{"properties":{"a":{"pattern":"(a?){1000}b"}}}`, long},
+		"patterns in nothing": {`{"properties":{"a":{"items":{"pattern":"` + strings.Repeat("(a?){1000}", 15) + `"}}}}`, `{"a":[` + strings.TrimSuffix(strings.Repeat(`"",`, 5000), ",") + `]}`},
+		"long divisions":      {`{"properties":{"a":{"contains":{"multipleOf":7` + strings.Repeat("3", 900) + `}}}}`, `{"a":[` + repeated(10_000, `1e9999%d`) + `]}`},
+		"deep in schemas":     {chain(19_000, `{"properties":{"p":{"$ref":"#/$defs/0"}}}`), nested(10, `{"p":`, `{}`, `}`)},
+		"deep in arguments":   {`{"properties":{"p":{"allOf":[{"allOf":[{"allOf":[{"allOf":[{"$ref":"#"}]}]}]}]}}}`, nested(9000, `{"p":`, `{}`, `}`)},
 	} {
 		s, err := schema.Compile(json.RawMessage(c.schema))
 		if err != nil {
