@@ -98,5 +98,5 @@ func weigh(re *syntax.Regexp) (instructions, runes int) {
 // matches looks for a pattern; what that takes grows with both, and it takes
 // something to find one in nothing.
 func (l *look) matches(p *pattern, s string) bool {
-	return l.spend(1+(len(s)+1)*p.size/64) && p.re.MatchString(s)
+	return l.spend(1+p.size/16+len(s)*p.size/64) && p.re.MatchString(s)
 }
