@@ -7,9 +7,11 @@ import { defineConfig } from "vite";
 const client = (file) => fileURLToPath(new URL(`../client/ts/src/${file}`, import.meta.url));
 
 // Names are stable, so that a change of one file is a change of one file; the
-// server tells browsers by ETags what is new.
+// server serves them below a digest of them all, and parts name each other by
+// their own place.
 export default defineConfig({
   base: "/console/",
+  experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === "js" ? { relative: true } : undefined) },
   plugins: [react(), tailwind()],
   resolve: {
     alias: [

@@ -45,7 +45,7 @@ func TestServeAnswersWhereItSaysItListens(t *testing.T) {
 	}{
 		{"/healthz", 200, `{"ok":true}`},
 		{"/readyz", 200, `{"ok":true,"auth":"on"}`},
-		{"/", 200, "/console/app.js"},
+		{"/", 200, `/app.js"></script>`},
 		{"/nothing", 404, ""},
 		{"/ws/more", 404, ""},
 		{"/healthz/", 404, ""},

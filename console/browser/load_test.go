@@ -1,8 +1,14 @@
 package browser
 
 import (
+	"regexp"
+	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/cdproto/network"
+
+	"harness/internal/browsertest"
 )
 
 // hurried has no pause take long, and keeps how long they were to be.
@@ -14,12 +20,20 @@ const hurried = `(() => {
   };
 })()`
 
-// without lets nothing come from a path until it is allowed.
-func (p *page) without(path string) (allow func()) {
+// built is where the files of a build of the page are.
+var built = regexp.MustCompile(`^/console/[0-9a-f]{16}/`)
+
+// unbuilt is a path without the build in it.
+func unbuilt(path string) string { return built.ReplaceAllString(path, "/console/") }
+
+// without lets nothing come from paths until it is allowed, nor from what the
+// browser has kept of them.
+func (p *page) without(paths ...string) (allow func()) {
 	p.t.Helper()
 	p.expect("ERR_CONNECTION_RESET")
+	browsertest.Call(p.Page, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
 	var allowed atomic.Bool
-	p.Fail(func(_, asked string) bool { return asked == path && !allowed.Load() })
+	p.Fail(func(_, asked string) bool { return slices.Contains(paths, unbuilt(asked)) && !allowed.Load() })
 	return func() { allowed.Store(true) }
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -66,6 +67,26 @@ func (p *Page) Fail(choose func(method, path string) bool) {
 
 func (p *Page) fail(at fetch.RequestStage, choose func(method, path string) bool) {
 	p.tb.Helper()
+	p.intercept(at, func(id fetch.RequestID, method string, u *url.URL) error {
+		if choose(method, u.Path) {
+			return call(p, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset})
+		}
+		return call(p, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
+	})
+}
+
+// Divert has requests answered from another path, of which the page knows
+// nothing; documents and WebSockets are let alone.
+func (p *Page) Divert(to func(path string) string) {
+	p.tb.Helper()
+	p.intercept(fetch.RequestStageRequest, func(id fetch.RequestID, _ string, u *url.URL) error {
+		u.Path = to(u.Path)
+		return call(p, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id, URL: u.String()})
+	})
+}
+
+func (p *Page) intercept(at fetch.RequestStage, answer func(id fetch.RequestID, method string, u *url.URL) error) {
+	p.tb.Helper()
 	events := chromedp.Events(p.ctx, fetch.RequestPaused)
 	Call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{RequestStage: at}}})
 	p.heard.Go(func() {
@@ -74,21 +95,22 @@ func (p *Page) fail(at fetch.RequestStage, choose func(method, path string) bool
 				return
 			}
 			u, err := url.Parse(e.Request.URL)
-			fails := err == nil && e.ResourceType != network.ResourceTypeDocument && choose(e.Request.Method, u.Path)
-			if err := p.release(e.RequestID, fails); err != nil && p.ctx.Err() == nil {
+			if err != nil || e.ResourceType == network.ResourceTypeDocument {
+				err = call(p, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			} else {
+				err = answer(e.RequestID, e.Request.Method, u)
+			}
+			if err != nil && p.ctx.Err() == nil {
 				p.tb.Logf("let %s go: %v", e.Request.URL, err) // its page is another by now
 			}
 		}
 	})
 }
 
-func (p *Page) release(id fetch.RequestID, fails bool) error {
+// call is [Call] for what may be too late.
+func call[P, R any](p *Page, command cdp.Command[P, R], params P) error {
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
 	defer cancel()
-	if fails {
-		_, err := chromedp.Call(ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset})
-		return err
-	}
-	_, err := chromedp.Call(ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
+	_, err := chromedp.Call(ctx, command, params)
 	return err
 }

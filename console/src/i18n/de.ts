@@ -32,6 +32,7 @@ export const de: Catalogue = {
   "broken.title": "Das konnte nicht gezeigt werden",
   "broken.text": "Von der Sitzung ist nichts verloren: Sie liegt beim Server. Meist hilft es, die Seite neu zu laden.",
   "broken.again": "Neu laden",
+  "broken.old": "Der Server hat eine neuere Konsole als diese Seite. Was du zu schreiben begonnen hast, bleibt.",
   "login.ended": "Du bist nicht mehr angemeldet.",
   "login.again": "Anmelden",
 

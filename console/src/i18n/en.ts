@@ -31,6 +31,7 @@ export const en = {
   "broken.title": "This could not be shown",
   "broken.text": "Nothing of the session is lost: it is the server's. Loading the page again usually helps.",
   "broken.again": "Load again",
+  "broken.old": "The server has a newer console than this page. What you have begun to write is kept.",
   "login.ended": "You are not logged in any more.",
   "login.again": "Log in",
 

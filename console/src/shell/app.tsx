@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
 import { approvals } from "../data/approvals";
@@ -7,15 +7,17 @@ import { spoken } from "../data/notices";
 import { isDark, setPrefs } from "../data/prefs";
 import { useKeys } from "../data/keys";
 import { useSelect, useStore } from "../data/store";
+import { toast } from "../data/toasts";
 import { t, useLang } from "../i18n";
 import { SessionsScreen } from "../screens/sessions/screen";
 import { SessionScreen } from "../screens/session/screen";
 import { Banner } from "../ui/surface";
 import { Button } from "../ui/controls";
-import { Coming, later, Whole } from "./later";
+import { useWide } from "../ui/wide";
+import { Coming, later, outdated, Spare, Whole } from "./later";
 import { Nav } from "./nav";
 import { NotFound } from "./not-found";
-import { openHelp, openNew, openPalette, sheet } from "./open";
+import { closeSheet, openHelp, openNew, openPalette, sheet } from "./open";
 import { Toasts } from "./toasts";
 
 const NewSessionDialog = later(() => import("./new-session"));
@@ -30,7 +32,8 @@ const ChatScreen = later(() => import("../screens/chat/screen"));
 export function App(): ReactNode {
   const lang = useLang();
   const [path, go] = useLocation();
-  const asked = useSelect(approvals, (a) => a.list.length > 0);
+  const wide = useWide(); // a phone has no keys, and its inbox is one touch away
+  const asked = useSelect(approvals, (a) => a.list.length > 0) && wide && /^\/(cockpit|settings)/.test(path);
   useKeys({
     sessions: () => go("/"),
     inbox: () => go("/inbox"),
@@ -49,21 +52,19 @@ export function App(): ReactNode {
       <Nav />
       <main className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Lost />
-        <Whole key={path.split("/")[1]}>
-          <Suspense fallback={<Coming />}>
-            <Switch>
-              <Route path="/" component={SessionsScreen} />
-              <Route path="/inbox" component={InboxScreen} />
-              <Route path="/cockpit" component={CockpitScreen} />
-              <Route path="/settings/:section?" component={SettingsScreen} />
-              <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
-              <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
-              <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
-              <Route><NotFound /></Route>
-            </Switch>
-          </Suspense>
+        <Whole key={path.split("/")[1]} at={path} fallback={<Coming />}>
+          <Switch>
+            <Route path="/" component={SessionsScreen} />
+            <Route path="/inbox" component={InboxScreen} />
+            <Route path="/cockpit" component={CockpitScreen} />
+            <Route path="/settings/:section?" component={SettingsScreen} />
+            <Route path="/chat/:id">{(p) => <ChatScreen key={p.id} id={p.id} />}</Route>
+            <Route path="/s/:id/at/:seq">{(p) => <SessionScreen key={p.id} id={p.id} at={Number(p.seq)} view="chat" />}</Route>
+            <Route path="/s/:id/:view?">{(p) => <SessionScreen key={p.id} id={p.id} view={p.view ?? "chat"} />}</Route>
+            <Route><NotFound /></Route>
+          </Switch>
         </Whole>
-        {asked && <Suspense><Asks on={/^\/(cockpit|settings)/.test(path)} /></Suspense>}
+        {asked && <Spare><Asks /></Spare>}
       </main>
       <Sheet />
       <Toasts />
@@ -74,16 +75,17 @@ export function App(): ReactNode {
 
 function Sheet(): ReactNode {
   const open = useStore(sheet);
-  return <Suspense>{open === "new" ? <NewSessionDialog /> : open === "palette" ? <Palette /> : open === "help" ? <HelpSheet /> : null}</Suspense>;
+  return <Spare at={open} onBroken={() => (closeSheet(), toast(t("broken.title"), "bad"))}>{open === "new" ? <NewSessionDialog /> : open === "palette" ? <Palette /> : open === "help" ? <HelpSheet /> : null}</Spare>;
 }
 
-/** Says when what is shown may be old. */
+/** Says when what is shown, or the page itself, may be old. */
 function Lost(): ReactNode {
-  const phase = useSelect(lobby, (l) => l.phase);
+  const phase = useSelect(lobby, (l) => l.phase), old = useStore(outdated);
   if (phase === "closed") {
     return <Banner tone="bad" actions={<Button size="sm" onClick={() => location.assign("/login")}>{t("login.again")}</Button>}>{t("login.ended")}</Banner>;
   }
   if (phase === "reconnecting") return <div role="status" data-testid="lost"><Banner tone="warn">{t("connection.lost")}</Banner></div>;
+  if (old) return <div role="status" data-testid="outdated"><Banner tone="warn" actions={<Button size="sm" onClick={() => location.reload()}>{t("broken.again")}</Button>}>{t("broken.old")}</Banner></div>;
   return null;
 }
 

@@ -5,23 +5,24 @@ import { ApprovalCard } from "../approval/card";
 import { approvals } from "../data/approvals";
 import { lobby } from "../data/lobby";
 import { titleOf } from "../data/notices";
-import { useSelect, useStore } from "../data/store";
+import { createStore, useSelect, useStore } from "../data/store";
 import { t } from "../i18n/more";
 import { Button } from "../ui/controls";
-import { useWide } from "../ui/wide";
 
 /** How long a question is to be seen before keys answer it: none is under a finger that was on its way. */
 const seen = 700;
 
+/** Those that were answered or put off here, in whichever language and on whichever screen. */
+const away = createStore<readonly string[]>([]);
+const putOff = (id: string) => away.set((l) => [...l, id]);
+
 /** What waits for an answer, below a screen that shows no questions: the oldest that nobody has put off. */
-export default function Asks({ on }: { readonly on: boolean }): ReactNode {
+export default function Asks(): ReactNode {
   const { list } = useStore(approvals);
-  const [put, setPut] = useState<readonly string[]>([]);
+  const put = useStore(away);
   const [ready, setReady] = useState<string>();
   const open = list.filter((a) => !put.includes(a.request_id)).sort((a, b) => (a.requested_at < b.requested_at ? -1 : 1));
-  const room = useWide(); // a phone has no keys, and its inbox is one touch away
-  const a = on && room ? open[0] : undefined;
-  const id = a?.request_id;
+  const a = open[0], id = a?.request_id;
   const rows = useSelect(lobby, (l) => l.rows);
   useEffect(() => {
     const timer = setTimeout(() => setReady(id), seen);
@@ -35,11 +36,11 @@ export default function Asks({ on }: { readonly on: boolean }): ReactNode {
         key={id}
         active={ready === id}
         asked={{ ...a, directory: row?.directory }}
-        onAnswered={() => setPut((old) => [...old, a.request_id])}
+        onAnswered={() => putOff(a.request_id)}
         head={
           <>
             <Link href={`/s/${encodeURIComponent(a.session_id)}`} className="min-w-0 truncate text-sm text-quiet hover:text-ink hover:underline">{titleOf(row ?? a)}</Link>
-            <Button size="sm" tone="quiet" onClick={() => setPut((old) => [...old, a.request_id])}>{t("approval.later")}</Button>
+            <Button size="sm" tone="quiet" onClick={() => putOff(a.request_id)}>{t("approval.later")}</Button>
           </>
         }
       />

@@ -1,10 +1,10 @@
 import type { HarnessMessage } from "harness-client";
 import { useHistory } from "harness-client/react";
-import { type ReactNode, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { useKeys } from "../../data/keys";
 import { t } from "../../i18n";
-import { Coming, later } from "../../shell/later";
+import { Coming, later, Spare } from "../../shell/later";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { useMeasured } from "../../ui/measured";
@@ -50,7 +50,7 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
 
   const { shown } = useLive();
   const [notes, setNotes] = useState<Notes>();
-  const before = (id: string) => notes?.has(id) && <Suspense><Dividers notes={notes.get(id)!} onBranch={onBranch} /></Suspense>;
+  const before = (id: string) => notes?.has(id) && <Spare><Dividers notes={notes.get(id)!} onBranch={onBranch} /></Spare>;
   const keys = useKeysOf(settled);
   const virtual = useMeasured(scroller, keys, 120);
 
@@ -138,7 +138,7 @@ function Thread({ onRewind, onBranch }: { readonly onRewind: (message: string) =
           {newest !== undefined && before(newest.id)}
           {newest !== undefined && <Message key={newest.id} message={newest} newest onRewind={onRewind} onBranch={onBranch} />}
           {before("")}
-          <Suspense>{shown && <NotesReader onNotes={setNotes} />}</Suspense>
+          <Spare>{shown && <NotesReader onNotes={setNotes} />}</Spare>
         </div>
       </div>
       {!follows && (

@@ -1,19 +1,17 @@
-import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { api, messageOf } from "../../data/api";
 import { useKeys } from "../../data/keys";
+import { drafts } from "../../data/drafts";
 import { useLatest } from "../../data/latest";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n";
-import { later } from "../../shell/later";
+import { later, Spare } from "../../shell/later";
 import { Button } from "../../ui/controls";
 import * as I from "../../ui/icons";
 import { useClient, useConnection, useLive, useStatus } from "./live";
 
 const How = later(() => import("./how"));
-
-/** What was begun and not sent, by session. */
-const drafts = new Map<string, string>();
 
 const modes = { normal: "default", accept_edits: "acceptEdits", full_auto: "fullAuto" } as const;
 
@@ -97,7 +95,7 @@ export function Composer(): ReactNode {
               <option value="full_auto">{t("mode.full_auto")}</option>
             </select>
           </label>
-          <Suspense>{shown && <How />}</Suspense>
+          <Spare>{shown && <How />}</Spare>
           <span className="min-w-0 flex-1 truncate text-end text-2xs text-faint">{sending > 0 && phase !== "open" ? t("composer.held") : ""}</span>
           {running ? (
             <>

@@ -7,7 +7,7 @@ import { titleOf } from "../../data/notices";
 import { prefs, setPrefs, usePref } from "../../data/prefs";
 import { toast } from "../../data/toasts";
 import { type Key, t } from "../../i18n";
-import { Coming, later } from "../../shell/later";
+import { Coming, later, Spare } from "../../shell/later";
 import { NotFound } from "../../shell/not-found";
 import { type Entry, useCommands } from "../../shell/open";
 import { Button, IconButton } from "../../ui/controls";
@@ -182,9 +182,9 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
             </>
           )}
         </div>
-        {side && room && view !== "inspect" && view !== "timeline" && at === undefined && <Suspense fallback={<Beside />}>{shown ? <Side onBranch={(from) => setBranching({ from })} /> : <Beside />}</Suspense>}
+        {side && room && view !== "inspect" && view !== "timeline" && at === undefined && <Spare fallback={<Beside />}>{shown ? <Side onBranch={(from) => setBranching({ from })} /> : <Beside />}</Spare>}
       </div>
-      <Suspense>
+      <Spare at={`${branching !== undefined} ${sheet} ${rewinding}`} onBroken={() => (setBranching(undefined), setSheet(false), setRewinding(undefined), toast(t("broken.title"), "bad"))}>
         {branching !== undefined && <BranchDialog id={id} title={title} from={branching.from} onClose={() => setBranching(undefined)} />}
         {sheet && <Dialog title={t("session.side")} open onClose={() => setSheet(false)}><div className="-mx-5 -my-4"><SideBody onBranch={(from) => (setSheet(false), setBranching({ from }))} /></div></Dialog>}
         {deleting && (
@@ -193,7 +193,7 @@ function Shown({ id, view, at }: { readonly id: string; readonly view: View; rea
           </Dialog>
         )}
         {rewinding !== undefined && <RewindDialog id={id} message={rewinding} onClose={() => setRewinding(undefined)} />}
-      </Suspense>
+      </Spare>
     </>
   );
 }
