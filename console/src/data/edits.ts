@@ -53,10 +53,29 @@ const most = 1200;
 
 /** The lines of an edit: what goes, what comes, what stays. If blanks do not count, lines that differ in them stay. */
 export function linesOf(e: Edit, blanks = false): readonly DiffLine[] {
-  if (e.patch !== undefined) return patchLines(e.patch);
+  if (e.patch !== undefined) return blanks ? unblanked(patchLines(e.patch)) : patchLines(e.patch);
   const after = split(e.after);
   if (e.before === undefined) return after.map((text, n) => ({ kind: "+", text, to: n + 1 }));
-  return difference(split(e.before), after, blanks ? (l) => l.replace(/\s+/g, "") : (l) => l);
+  return difference(split(e.before), after, blanks ? bare : (l) => l);
+}
+
+const bare = (line: string) => line.replace(/\s+/g, "");
+
+/** Lines of a patch, where those that come and go with other blanks stay. */
+function unblanked(lines: readonly DiffLine[]): DiffLine[] {
+  const out: DiffLine[] = [], gone: DiffLine[] = [], come: DiffLine[] = [];
+  const texts = (of: DiffLine[]) => of.map((l) => l.text);
+  const flush = () => {
+    for (const l of difference(texts(gone), texts(come), bare)) out.push({ ...l, ...(l.from !== undefined && { from: gone[l.from - 1]!.from! }), ...(l.to !== undefined && { to: come[l.to - 1]!.to! }) });
+    gone.length = come.length = 0;
+  };
+  for (const l of lines) {
+    if (l.kind === "-") gone.push(l);
+    else if (l.kind === "+") come.push(l);
+    else (flush(), out.push(l));
+  }
+  flush();
+  return out;
 }
 
 function split(s: string): string[] {

@@ -6,6 +6,8 @@ const slowest = 10_000;
 /** An answer that takes longer is late, and after the second given up. */
 const late = 3000;
 const patience = 30_000;
+/** What the server says to whom asking again is of no use. */
+const no = /^(forbidden|not_found|unauthenticated)$/;
 
 export interface Latest<T> {
   readonly value: T | undefined;
@@ -27,10 +29,10 @@ interface Reader {
 /**
  * Reads something of the server again whenever its mark moves: what runs may
  * end, and is shown, before the newest is asked for; what failed is tried again,
- * unless it is forbidden. In another state nothing is waited for, and what is
- * shown is stale until it is read.
+ * unless the server has said no: then when the mark has moved. In another state
+ * nothing is waited for, and what is shown is stale until it is read.
  */
-function reader<T>(read: (signal: AbortSignal) => Promise<T>, show: (v: Latest<T>) => void): Reader {
+export function reader<T>(read: (signal: AbortSignal) => Promise<T>, show: (v: Latest<T>) => void): Reader {
   let mark: Mark | undefined, asked: Mark | undefined, done: Mark | undefined, value: T | undefined, fails = 0, last = 0, ended = false;
   let running: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined, alarm: ReturnType<typeof setTimeout> | undefined;
@@ -43,7 +45,7 @@ function reader<T>(read: (signal: AbortSignal) => Promise<T>, show: (v: Latest<T
     const limit = setTimeout(() => stop.abort(), patience);
     read(stop.signal).then(
       (v) => ((value = v), (done = of), (fails = 0)),
-      (e: unknown) => ((e as { code?: string }).code === "forbidden" ? (done = of) : fails++),
+      (e: unknown) => (no.test(String((e as { code?: string }).code)) ? ((done = of), (fails = 0)) : fails++),
     ).finally(() => {
       clearTimeout(limit);
       running = undefined;

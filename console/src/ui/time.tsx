@@ -1,6 +1,7 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 
 import { lang, t } from "../i18n";
+import { clock } from "./clock";
 
 /** One clock for everything that counts; it stands still while nobody looks. */
 const listeners = new Set<() => void>();
@@ -64,12 +65,6 @@ export function Waiting({ since }: { readonly since: string }): ReactNode {
   const ms = Date.parse(since);
   const text = useTick((n) => clock(Math.max(0, n - ms)));
   return <time dateTime={since} className="num">{text}</time>;
-}
-
-export function clock(ms: number): string {
-  const s = Math.floor(ms / 1000), m = Math.floor(s / 60), h = Math.floor(m / 60);
-  const two = (n: number) => String(n).padStart(2, "0");
-  return h > 0 ? `${h}:${two(m % 60)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
 }
 
 export function duration(ms: number): string {

@@ -1,5 +1,5 @@
 import type { Span } from "./spans";
-import { clock } from "../../ui/time";
+import { clock } from "../../ui/clock";
 
 /** Silence longer than this is drawn as a gap of this length. */
 const fold = 4000;
@@ -46,8 +46,14 @@ export function zoomsFor(ms: number): readonly Zoom[] {
   return (Object.keys(zooms) as Zoom[]).filter((z) => zooms[z] < ms || z === "fit");
 }
 
+/** What is shown of an axis, by places on it. */
+export interface Window {
+  readonly from: number;
+  readonly length: number;
+}
+
 /** A part of an axis around a place; without one its end. */
-export function windowOf(axis: Axis, zoom: Zoom, around: number | undefined): { readonly from: number; readonly length: number } {
+export function windowOf(axis: Axis, zoom: Zoom, around: number | undefined): Window {
   const length = zooms[zoom] === 0 ? axis.length : Math.min(axis.length, zooms[zoom]);
   const from = around === undefined ? axis.length - length : axis.place(around) - length / 2;
   return { from: Math.max(0, Math.min(axis.length - length, from)), length };
@@ -55,12 +61,12 @@ export function windowOf(axis: Axis, zoom: Zoom, around: number | undefined): { 
 
 const steps = [50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 216e5, 864e5];
 
-/** The times to write at an axis, so far apart at least, counted from when it began. */
-export function ticksOf(axis: Axis, began: number, apart: number): readonly { readonly at: number; readonly text: string }[] {
+/** The times to write at what is shown of an axis, so far apart at least, counted from when it began. */
+export function ticksOf(axis: Axis, began: number, apart: number, shown: Window): readonly { readonly at: number; readonly text: string }[] {
   const step = steps.find((s) => s >= apart) ?? steps.at(-1)!;
   return axis.parts.flatMap(({ from, to }) => {
-    const list = [];
-    for (let n = Math.ceil((from - began) / step); n * step <= to - began; n++) list.push({ at: began + n * step, text: elapsed(n * step, step) });
+    const list = [], first = from + Math.max(0, shown.from - axis.place(from)), last = Math.min(to, from + shown.from + shown.length - axis.place(from));
+    for (let n = Math.ceil((first - began) / step); n * step <= last - began; n++) list.push({ at: began + n * step, text: elapsed(n * step, step) });
     return list;
   });
 }

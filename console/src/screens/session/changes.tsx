@@ -21,6 +21,7 @@ import { useClient, useLive, useStatus } from "./live";
 interface Made {
   readonly edit: Edit;
   readonly call: LogEvent;
+  readonly nth: number; // of its call
   readonly outcome: string;
   readonly by: string | undefined;
 }
@@ -114,8 +115,8 @@ export default function Changes({ id, onRewind }: { readonly id: string; readonl
           <div className="min-w-0 flex-1 space-y-6 overflow-y-auto p-4" tabIndex={0} role="group" aria-label={t("tab.changes")}>
             {visible.map(([path, f]) => (
               <section key={path} aria-label={path} className="space-y-2">
-                {f.made.map((m, i) => (
-                  <div key={i} className="space-y-1">
+                {f.made.map((m) => (
+                  <div key={`${m.call.seq}.${m.nth}`} className="space-y-1">
                     <p className="flex flex-wrap items-center gap-x-2 text-xs text-faint">
                       <button type="button" data-user className="font-mono text-mark hover:underline" onClick={() => go(`/s/${encodeURIComponent(id)}/inspect?seq=${m.call.seq}`)}>{String((m.call.payload as Fields)["name"])} #{m.call.seq}</button>
                       <Ago at={m.call.ts} />
@@ -176,7 +177,7 @@ async function changesOf(id: string): Promise<{ readonly made: readonly Made[]; 
   const made = events.flatMap((call): Made[] => {
     if (call.type !== "tool_call") return [];
     const p = call.payload as Fields, key = String(p["tool_call_id"]);
-    return editsOf(String(p["name"]), p["arguments"]).map((edit) => ({ edit, call, outcome: outcomes.get(key) ?? "", by: deciders.get(key) }));
+    return editsOf(String(p["name"]), p["arguments"]).map((edit, nth) => ({ edit, call, nth, outcome: outcomes.get(key) ?? "", by: deciders.get(key) }));
   });
   return { made, prompts };
 }

@@ -23,7 +23,7 @@ export default function How(): ReactNode {
   return (
     <div className="flex min-w-0 items-center gap-1 max-sm:hidden">
       {lacks("model") ? null : model !== undefined ? (
-        <input autoFocus aria-label={t("how.model")} placeholder={t("how.usual")} value={model} maxLength={128} onChange={(e) => setModel(e.target.value)} onBlur={save} onKeyDown={(e) => (e.key === "Enter" ? save() : e.key === "Escape" && setModel(undefined))} className="h-7 w-44 rounded-md border border-edge bg-ground px-1.5 text-xs" />
+        <input autoFocus aria-label={t("how.model")} placeholder={t("how.usual")} value={model} maxLength={128} onChange={(e) => setModel(e.target.value)} onBlur={save} onKeyDown={(e) => (e.key === "Enter" ? save() : e.key === "Escape" && (e.preventDefault(), setModel(undefined)))} className="h-7 w-44 rounded-md border border-edge bg-ground px-1.5 text-xs" />
       ) : (
         <button type="button" title={t("how.model")} onClick={() => setModel(now)} className={`${look} max-w-44 truncate`}>{now === "" ? t("how.usual") : now}</button>
       )}

@@ -67,6 +67,7 @@ export const Lanes = memo(function Lanes({ events, began, zoom, live, selected, 
   const x = (at: number) => px(axis.place(at));
   const y = (s: Span) => top + rows.findIndex((r) => r.lane === s.lane && r.row === s.row) * height;
   useEffect(() => {
+    if (room <= 0) return; // nothing is to be seen of it
     const c = canvas.current!, g = c.getContext("2d")!;
     const ratio = devicePixelRatio;
     c.width = width * ratio;
@@ -85,9 +86,11 @@ export const Lanes = memo(function Lanes({ events, began, zoom, live, selected, 
     });
     g.textAlign = "center";
     let last = labels - 30;
-    for (const tick of ticksOf(axis, began, (90 / room) * shown.length)) {
-      const at = x(tick.at), half = g.measureText(tick.text).width / 2;
-      if (at < labels || at > width - 20 || at - half < last + 12) continue;
+    for (const tick of ticksOf(axis, began, (90 / room) * shown.length, shown)) {
+      const at = x(tick.at);
+      if (at < labels || at > width - 20) continue;
+      const half = g.measureText(tick.text).width / 2;
+      if (at - half < last + 12) continue;
       last = at + half;
       g.fillStyle = colour("line");
       g.fillRect(at, top, 1, rows.length * height + 3);

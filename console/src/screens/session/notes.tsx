@@ -17,8 +17,9 @@ export interface Note {
 /** Notes by the message that they stand before; those at the end have none. */
 export type Notes = ReadonlyMap<string, readonly Note[]>;
 
-/** The prompts that are looked at to find where notes belong. */
+/** The prompts that are looked at together to find where notes belong, and how often. */
 const prompts = 200;
+const looks = 100;
 
 /** Tells which notes stand where. It asks only if there are any, and again when somebody has spoken. */
 export default function NotesReader({ onNotes }: { readonly onNotes: (notes: Notes) => void }): ReactNode {
@@ -29,7 +30,7 @@ export default function NotesReader({ onNotes }: { readonly onNotes: (notes: Not
   useEffect(() => {
     if (notes.length === 0) return;
     const stop = new AbortController();
-    api.events(id, { types: "user_message", after: notes[0]!.seq, limit: prompts }, stop.signal).then((page) => onNotes(placed(notes, page.events, page.next_cursor === undefined)), () => undefined); // without them the conversation is whole
+    place(notes, (after) => api.events(id, { types: "user_message", after, limit: prompts }, stop.signal)).then(onNotes, () => undefined); // without them the conversation is whole
     return () => stop.abort();
   }, [id, which, count]);
   return null;
@@ -40,6 +41,26 @@ function notesOf(d: Detail): readonly Note[] {
     ...d.checkpoints.map((c): Note => ({ seq: c.seq, kind: "checkpoint", text: c.summary_text === "" ? c.checkpoint_type : numbered(c.summary_text) })),
     ...d.resume_points.flatMap((p): Note[] => (p.kind === "compact" ? [{ seq: p.seq, kind: "compaction", text: p.label }] : [])),
   ].sort((a, b) => a.seq - b.seq);
+}
+
+/** A page of prompts, in their order. */
+interface Said {
+  readonly events: readonly LogEvent[];
+  readonly next_cursor?: string;
+}
+
+/** Finds the prompt after each note, which are in their order; what nobody has said anything since is at the end. */
+export async function place(notes: readonly Note[], read: (after: number) => Promise<Said>): Promise<Notes> {
+  const said: LogEvent[] = [];
+  for (let after = 0, n = 0; n < looks; n++) {
+    const next = notes.find((x) => x.seq >= (said.at(-1)?.seq ?? 0)); // that has none yet
+    if (next === undefined) break;
+    const page = await read(Math.max(after, next.seq));
+    said.push(...page.events);
+    if (page.next_cursor === undefined) return placed(notes, said, true);
+    after = Number(page.next_cursor);
+  }
+  return placed(notes, said, false);
 }
 
 function placed(notes: readonly Note[], said: readonly LogEvent[], all: boolean): Notes {

@@ -16,8 +16,8 @@ import { Message } from "./message";
 export default function Past({ id, at, onBranch }: { readonly id: string; readonly at: number; readonly onBranch: (from: string) => void }): ReactNode {
   const { row, detail } = useLive();
   const [, go] = useLocation();
-  const [state, setState] = useState<Snapshot>();
-  const [error, setError] = useState("");
+  const [read, setRead] = useState<{ readonly at: number; readonly state?: Snapshot; readonly error?: string }>();
+  const busy = read?.at !== at, state = read?.state; // of before, while it is busy
   const key = useKeyNames();
   const last = row?.seq ?? detail?.seq;
   const end = last ?? at;
@@ -26,7 +26,7 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
     if (last === undefined) return;
     if (at > last || at < 1) return go(`${path}/at/${Math.max(1, Math.min(last, at))}`, { replace: true }); // an event that is not there
     const stop = new AbortController();
-    api.state(id, at, 60, stop.signal).then((s) => (setState(s), setError("")), (e: unknown) => stop.signal.aborted || setError(messageOf(e)));
+    api.state(id, at, 60, stop.signal).then((state) => setRead({ at, state }), (e: unknown) => stop.signal.aborted || setRead({ at, error: messageOf(e) }));
     return () => stop.abort();
   }, [id, at, last === undefined]);
   const step = (to: number) => go(`${path}/at/${Math.max(1, Math.min(end, to))}`, { replace: true });
@@ -53,10 +53,10 @@ export default function Past({ id, at, onBranch }: { readonly id: string; readon
         <IconButton label={t("past.on")} onClick={() => step(at + 1)} disabled={at >= end}><I.Right size={14} /></IconButton>
         <span className="num w-20 text-end text-xs text-quiet">{at} / {end}</span>
       </div>
-      <div ref={box} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="log" aria-live="off" aria-label={t("chat.title")}>
-        {error !== "" ? <Empty icon={<I.Warning size={20} />} title={error} /> : (
-          <div className="mx-auto max-w-3xl space-y-4 px-3 py-4 sm:px-6">
-            {state === undefined && <p aria-busy="true" className="text-sm text-faint">{t("loading")}</p>}
+      <div ref={box} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="log" aria-live="off" aria-busy={busy} aria-label={t("chat.title")}>
+        {busy && <p className="sticky top-0 z-10 bg-ground px-3 py-2 text-sm text-faint sm:px-6">{t("loading")}</p>}
+        {!busy && read.error !== undefined ? <Empty icon={<I.Warning size={20} />} title={read.error} /> : (
+          <div data-state={busy ? undefined : at} className={`mx-auto max-w-3xl space-y-4 px-3 py-4 sm:px-6 ${busy ? "opacity-40" : ""}`}>
             {state !== undefined && messages.length === 0 && <Empty title={t("past.empty")} />}
             {state !== undefined && state.first_message > 0 && <p className="text-center text-xs text-faint">{t("past.earlier", { n: state.first_message })}</p>}
             {messages.map((m) => <Message key={m.id} message={m} />)}

@@ -212,7 +212,7 @@ function Title({ id, title }: { readonly id: string; readonly title: string }): 
     if (next !== "" && next !== title) api.configure(id, { title: next }).catch((e: unknown) => toast(messageOf(e), "bad"));
   };
   if (edit !== undefined) {
-    return <input autoFocus aria-label={t("session.title")} value={edit} maxLength={200} onChange={(e) => setEdit(e.target.value)} onBlur={save} onKeyDown={(e) => (e.key === "Enter" ? save() : e.key === "Escape" && setEdit(undefined))} className="h-7 min-w-0 flex-1 rounded-md border border-edge bg-ground px-2 text-lg font-semibold" />;
+    return <input autoFocus aria-label={t("session.title")} value={edit} maxLength={200} onChange={(e) => setEdit(e.target.value)} onBlur={save} onKeyDown={(e) => (e.key === "Enter" ? save() : e.key === "Escape" && (e.preventDefault(), setEdit(undefined)))} className="h-7 min-w-0 flex-1 rounded-md border border-edge bg-ground px-2 text-lg font-semibold" />;
   }
   return <h1 data-user className="min-w-0 truncate text-lg font-semibold tracking-tight"><button type="button" title={t("session.rename")} onClick={() => setEdit(title)} className="max-w-full truncate align-bottom">{title}</button></h1>;
 }

@@ -44,7 +44,7 @@ export function SideBody({ onBranch }: { readonly onBranch: (from: string) => vo
           {detail.checkpoints.length > 0 && (
             <Part title={t("side.checkpoints")}>
               <ul className="space-y-0.5">
-                {detail.checkpoints.slice(-6).reverse().map((c) => (
+                {detail.checkpoints.slice(0, 6).map((c) => (
                   <li key={c.event_id} className="group/cp flex items-center gap-2 text-sm">
                     <I.Flag size={12} className="text-faint" />
                     <Link href={`/s/${encodeURIComponent(id)}/at/${c.seq}`} className="min-w-0 flex-1 truncate text-quiet hover:text-ink hover:underline" title={c.summary_text}>{c.summary_text === "" ? c.checkpoint_type : numbered(c.summary_text)}</Link>

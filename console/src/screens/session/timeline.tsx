@@ -24,12 +24,12 @@ export default function Timeline({ id }: { readonly id: string }): ReactNode {
   const debug = usePref("debug");
   const [, go] = useLocation();
   const search = new URLSearchParams(useSearch());
-  const filter = (search.get("filter") ?? "all") as keyof typeof choices;
+  const kind = search.get("filter") ?? "", filter = Object.hasOwn(choices, kind) ? (kind as keyof typeof choices) : "all";
   const seq = search.get("seq") === null ? undefined : Number(search.get("seq"));
-  const wanted = useMemo<Wanted>(() => ({ tier: debug ? "debug" : "default", types: choices[filter] ?? "" }), [debug, filter]);
+  const wanted = useMemo<Wanted>(() => ({ tier: debug ? "debug" : "default", types: choices[filter] }), [debug, filter]);
   const feed = useFeed(id, end, wanted, seq);
   const began = useBegan(feed);
-  const asked = search.get("zoom") ?? "", zoom = asked in zooms ? (asked as Zoom) : "fit";
+  const asked = search.get("zoom") ?? "", zoom = Object.hasOwn(zooms, asked) ? (asked as Zoom) : "fit";
   const offered = useMemo(() => zoomsFor(Date.parse(feed.events.at(-1)?.ts ?? "") - Date.parse(feed.events[0]?.ts ?? "")), [feed.events]);
   const running = useStatus() === "running";
   const path = `/s/${encodeURIComponent(id)}/timeline`;

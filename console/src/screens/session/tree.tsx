@@ -41,7 +41,7 @@ export default function TreeView({ id, onBranch }: { readonly id: string; readon
       {detail !== undefined && detail.resume_points.length > 0 && (
         <Panel title={t("tree.points")}>
           <ol className="divide-y divide-line">
-            {detail.resume_points.slice(-40).reverse().map((p) => (
+            {detail.resume_points.map((p) => (
               <li key={p.cursor} className="flex flex-wrap items-center gap-x-3 gap-y-0.5 py-1.5 text-sm">
                 <span className="num shrink-0 text-xs text-faint sm:w-12 sm:text-end">#{p.seq}</span>
                 <span className="flex-1 font-mono text-xs text-quiet sm:w-24 sm:flex-none">{p.kind}</span>
