@@ -43,6 +43,10 @@ func TestOneKeyAnswersFromAnywhere(t *testing.T) {
 	p.read("This may not be possible to take back.")
 	p.press("Later")
 	p.gone(card)
+	p.walk("/settings/appearance")
+	p.press("Deutsch")
+	p.read("Sitzungen")
+	p.gone(card) // in every language
 	if r := h.until(risky, "", func(row) bool { return true }); r.Pending != 1 {
 		t.Errorf("a key has answered what may not be taken back: %+v", r)
 	}
