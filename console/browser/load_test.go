@@ -56,6 +56,26 @@ func TestAPageOfWhichAPartNeverComesSaysSo(t *testing.T) {
 	p.until(`sessionStorage.getItem("harness.loads") === "0"`)
 }
 
+// A server that is replaced between a page and its script has another build by
+// then: the page loads anew, and is of that.
+func TestAPageOfWhichTheBuildIsGoneLoadsAnew(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	p := newHouse(t).visit(t, "/")
+	p.expect("404")
+	p.onEveryPage(`if (sessionStorage.getItem("gone") === null) (sessionStorage.setItem("gone", "1"), (window.fetch = async () => new Response("", { status: 404 })))`)
+	browsertest.Call(p.Page, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+	var once atomic.Bool
+	p.Divert(func(path string) string {
+		if unbuilt(path) == "/console/app.js" && !once.Swap(true) {
+			return "/console/0123456789abcdef/app.js"
+		}
+		return path
+	})
+	p.goTo("/")
+	p.see(`[data-testid="lamp"][data-phase="open"]`)
+}
+
 // A language that does not come leaves the one that is shown, with words.
 func TestALanguageThatDoesNotComeLeavesTheOneThatIsShown(t *testing.T) {
 	inFull(t)

@@ -1,6 +1,6 @@
 // The page without its script or its style is nothing: what could not be fetched
-// is asked for until it is there, and then the page loads anew, each time after
-// twice as long. Soon it says so.
+// is asked for until it is there, or gone with its build, and then the page loads
+// anew, each time after twice as long. Soon it says so.
 (() => {
   const key = "harness.loads", few = 3, slowest = 60_000;
   let failed = false;
@@ -27,7 +27,7 @@
   const fail = ({ target: part }) => {
     if (failed || (part.localName !== "script" && part.rel !== "stylesheet")) return;
     failed = true;
-    const ask = () => fetch(part.src ?? part.href, { cache: "reload" }).then((r) => (r.ok ? location.reload() : later()), later);
+    const ask = () => fetch(part.src ?? part.href, { cache: "reload" }).then((r) => (r.ok || r.status === 404 ? location.reload() : later()), later);
     const later = () => {
       const n = loads();
       loads(n + 1);
