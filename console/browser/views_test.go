@@ -81,7 +81,7 @@ func TestViewsShowWhatTheySay(t *testing.T) {
 	second := `document.querySelector('select[aria-label="Changes of"] optgroup option:nth-child(2)').value`
 	p.walk("/s/" + id + "/changes?since=" + eval[string](p, second))
 	p.until(`!document.body.innerText.includes("line of edit 1\n")`)
-	p.read("2 more lines") // it was not the one that was opened
+	p.until(`[...document.querySelectorAll("main section button")].some((b) => b.innerText === "2 more lines")`) // it was not the one that was opened
 
 	for _, zoom := range []string{"1s", "constructor"} {
 		p.goTo("/s/" + id + "/timeline?zoom=" + zoom)
