@@ -23,6 +23,11 @@ for (const zoom of ["fit", "1h", "5m", "10s", "1s"]) {
   });
 }
 
+test("where there is no room there are no ticks", () => {
+  const axis = axisOf([span(0, 6 * hour)]), shown = windowOf(axis, "fit");
+  assert.deepEqual(ticksOf(axis, began, (90 / -24) * shown.length, shown), []);
+});
+
 test("ticks on both sides of a silence are told as if it had been shown", () => {
   const axis = axisOf([span(0, 10_000), span(hour, hour + 10_000)]);
   const { list } = ticks(axis, "fit");

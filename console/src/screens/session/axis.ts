@@ -63,6 +63,7 @@ const steps = [50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5,
 
 /** The times to write at what is shown of an axis, so far apart at least, counted from when it began. */
 export function ticksOf(axis: Axis, began: number, apart: number, shown: Window): readonly { readonly at: number; readonly text: string }[] {
+  if (apart <= 0) return []; // there is no room
   const step = steps.find((s) => s >= apart) ?? steps.at(-1)!;
   return axis.parts.flatMap(({ from, to }) => {
     const list = [], first = from + Math.max(0, shown.from - axis.place(from)), last = Math.min(to, from + shown.from + shown.length - axis.place(from));
