@@ -14,8 +14,9 @@ import (
 
 // server is a program that speaks the protocol, for one thread.
 type server struct {
-	in    *bufio.Reader
-	turns int
+	in      *bufio.Reader
+	turns   int
+	unready func(message) bool // ends before it takes this prompt
 }
 
 type message struct {
@@ -49,6 +50,11 @@ func (s *server) end(status, failure string) {
 	s.note("turn/completed", fmt.Sprintf(`,"turn":{"id":"u%d","status":%q,"error":%s}`, s.turns, status, failure))
 }
 
+// used tells what the last answer used.
+func (s *server) used() {
+	s.note("thread/tokenUsage/updated", `,"tokenUsage":{"last":{"inputTokens":100,"outputTokens":3,"totalTokens":103}}`)
+}
+
 // next answers what a program is greeted with, and returns the next prompt.
 func (s *server) next() (text string, ok bool) {
 	for {
@@ -59,7 +65,13 @@ func (s *server) next() (text string, ok bool) {
 		switch m.Method {
 		case "thread/start", "thread/resume", "thread/fork":
 			s.reply(m, `{"thread":{"id":"th"},"model":"m"}`)
+			if m.Method != "thread/start" { // as the program does
+				s.used()
+			}
 		case "turn/start":
+			if s.unready != nil && s.unready(m) {
+				return "", false
+			}
 			s.turns++
 			s.reply(m, fmt.Sprintf(`{"turn":{"id":"u%d"}}`, s.turns))
 			return m.Params.Input[0].Text, true
@@ -74,6 +86,12 @@ func (s *server) next() (text string, ok bool) {
 // misbehave is a program that answers prompts, and "wrong" in its own way.
 func misbehave(how string) int {
 	s := &server{in: bufio.NewReader(os.Stdin)}
+	switch how {
+	case "again":
+		return s.again()
+	case "late":
+		return s.late()
+	}
 	for {
 		text, ok := s.next()
 		if !ok {

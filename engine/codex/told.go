@@ -22,8 +22,10 @@ func (r *run) told(ctx context.Context, m *talk.Message) error {
 		if t.Thread != r.thread {
 			return nil
 		}
-		r.id = t.Turn.ID
-		if m.Method == "turn/completed" {
+		if m.Method == "turn/started" && r.id == "" {
+			r.id = t.Turn.ID
+		}
+		if m.Method == "turn/completed" && t.Turn.ID == r.id {
 			r.over = &t
 		}
 		return nil
@@ -32,11 +34,15 @@ func (r *run) told(ctx context.Context, m *talk.Message) error {
 	if err := m.Read(&at); err != nil {
 		return err
 	}
-	facts, err := r.tr.take(m, at.Thread == r.thread)
+	main := at.Thread == r.thread
+	if main && at.Turn != "" && at.Turn != r.id {
+		return nil // of a turn before: a thread that is resumed or forked tells its last usage again
+	}
+	facts, err := r.tr.take(m, main)
 	if err != nil {
 		return err
 	}
-	if len(facts) > 0 && at.Thread == r.thread {
+	if len(facts) > 0 && main {
 		if err := r.progress(ctx); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ type run struct {
 	host harness.Host
 	log  *slog.Logger
 
+	was    talk.Ref // where the last attempt, or turn, stopped
 	talk   *talk.Talk
 	tr     *translator
 	home   string // the State that homes are in
@@ -37,6 +38,7 @@ type run struct {
 // play runs the attempt to its end.
 func (r *run) play(ctx context.Context) error {
 	was := talk.ParseRef("codex", r.turn.Ref)
+	r.was = was
 	r.tr = newTranslator(r.turn.Directory)
 	r.tr.calls.Attempt = r.turn.Attempt
 	if was.Begun(r.turn) {
@@ -66,8 +68,11 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 		}
 	}
 	r.thread = p.Kept.(*kept).thread
+	if g.Thread != "" && !r.was.Begun(r.turn) { // a turn that has begun is told of by its log
+		g.Before = r.was.Unsaid + g.Before
+	}
 	err = r.speak(ctx, inputs(g.Parts, g.Before))
-	for err == nil && r.stop == nil && len(r.late) > 0 {
+	for err == nil && r.stop == nil && len(r.late) > 0 && r.over.judge() == nil {
 		say := r.late
 		r.late = nil
 		err = r.speak(ctx, say)
@@ -183,6 +188,11 @@ func (r *run) interrupt() {
 func (r *run) mark(ctx context.Context) error {
 	r.marked = true
 	at := talk.Ref{Engine: "codex", Session: r.turn.Session, Thread: r.thread, Turn: r.turn.ID, Asked: r.talk.Asked()}
+	for _, in := range r.late {
+		if in.Text != "" {
+			at.Unsaid += in.Text + "\n\n"
+		}
+	}
 	return r.host.Checkpoint(ctx, at.String())
 }
 
@@ -205,7 +215,7 @@ func (r *run) finish(ctx context.Context) error {
 		return e
 	}
 	if err != nil {
-		if !r.marked {
+		if !r.marked || len(r.late) > 0 {
 			err = errors.Join(err, r.mark(ctx))
 		}
 		return err

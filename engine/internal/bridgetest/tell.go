@@ -9,11 +9,24 @@ import (
 	"harness"
 )
 
-// Tell is a log in words, without what differs from run to run.
+// Tell is a log in words, without what differs from run to run. What a turn used
+// of which nobody knows the cost is told once, when it is complete, and only what
+// the model said of it: what it was told has the length of paths in it.
 func Tell(log []harness.Event) string {
 	var out []string
+	var used *harness.Usage
 	for _, e := range log {
 		line := tell(e.Payload)
+		switch p := e.Payload.(type) {
+		case *harness.TurnStart:
+			used = nil
+		case *harness.Usage:
+			used = p
+		case *harness.TurnEnd:
+			if used != nil && used.CostUSD == nil && p.Status == harness.TurnCompleted {
+				out = append(out, fmt.Sprintf("used out=%d", used.OutputTokens))
+			}
+		}
 		if n := len(out) - 1; n >= 0 && (e.Type() == "token" || e.Type() == "thinking") && strings.HasPrefix(out[n], string(e.Type())+" ") {
 			out[n] += strings.TrimPrefix(line, string(e.Type())+" ")
 			continue
@@ -70,7 +83,7 @@ func tell(p harness.Payload) string {
 	case *harness.SessionState, *harness.HookEvent, *harness.PolicyDecision:
 		return ""
 	case *harness.Usage:
-		if p.CostUSD == nil { // one that is on its way: it and what else is told come in any order
+		if p.CostUSD == nil { // it may be on its way: that and what else is told come in any order
 			return ""
 		}
 		return fmt.Sprintf("usage in=%t out=%t cost=%t context=%t", p.InputTokens > 0, p.OutputTokens > 0, *p.CostUSD > 0, p.ContextPct != nil)

@@ -16,6 +16,7 @@ type Ref struct {
 	Done    bool              `json:"done"`         // and had completed
 	At      string            `json:"at,omitempty"` // the program's word for that place
 	Asked   []Asked           `json:"asked,omitempty"`
+	Unsaid  string            `json:"unsaid,omitempty"` // to the turn, which failed before the program heard it
 }
 
 // Asked is a call that somebody was being asked about.
