@@ -211,6 +211,17 @@ func (a *agent) obey(text string) bool {
 		a.update("compaction_update", `,"status":"completed"`)
 		a.update("notice", `,"severity":"warning","title":"Slow","description":"today"`)
 		a.update("usage_update", `,"used":10,"size":100,"cost":{"amount":0.5,"currency":"USD"}`)
+	case "flood": // a file is asked for, and a lot is said before anything is read
+		fmt.Printf(`{"jsonrpc":"2.0","id":"f","method":"fs/read_text_file","params":{"sessionId":"s","path":%q}}`+"\n", a.dir+"/"+rest)
+		for range 200 {
+			a.say(strings.Repeat("x", 4<<10))
+		}
+		for {
+			if m := a.read(); string(m.ID) == `"f"` {
+				a.say(fmt.Sprintf("read %d", len(m.Result)))
+				return true
+			}
+		}
 	case "do": // a method, a space, and its parameters
 		method, params, _ := strings.Cut(rest, " ")
 		m, ok := a.ask(method, strings.ReplaceAll(params, "$WORK", a.dir))

@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,6 +47,18 @@ func TestAFileIsWrittenOnlyIfSomebodyAllows(t *testing.T) {
 	has(s, `token {"content":"two\n"}`)
 	s.Ask(`do fs/read_text_file "path":"$WORK/none.txt"`)
 	has(s, "no such file")
+}
+
+// TestAnAgentThatTalksBeforeItReadsIsHeard while an answer waits for it that is
+// longer than a pipe is wide.
+func TestAnAgentThatTalksBeforeItReadsIsHeard(t *testing.T) {
+	t.Parallel()
+	s := faulty(t, "", program.Options{})
+	if err := os.WriteFile(filepath.Join(s.Dir, "large.txt"), bytes.Repeat([]byte("y"), 1300<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Ask("flood large.txt")
+	has(s, "xread 1331", "turn_end completed")
 }
 
 // TestNoFileOutsideTheWorkspaceIsTouched whatever the path looks like.

@@ -148,7 +148,7 @@ func (p *Pool) leave(id harness.SessionID, s *Slot) {
 	if s.users > 0 || len(s.busy) > 0 {
 		return
 	}
-	if s.Process == nil {
+	if s.Process == nil && p.slots[id] == s { // and not one that came after it
 		delete(p.slots, id)
 	}
 }

@@ -45,9 +45,7 @@ type Process struct {
 	pid  int
 	own  map[int]bool // its processes before it ran any command
 	acts func([]byte) bool
-
-	write sync.Mutex // guards what follows
-	in    *os.File
+	out  *outbox
 
 	mu       sync.Mutex // guards what follows
 	listener *Listener
@@ -150,7 +148,7 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 		started <- errors.Join(err, work.Close())
 		return
 	}
-	p.in = ours
+	p.out = newOutbox(ours)
 	out := &Lines{Max: o.MaxLine, Take: p.deliver}
 	run.Stdin, run.Stdout, run.Stderr = theirs, out, &p.errs
 	child, err := work.Start(ctx, run)
@@ -161,16 +159,21 @@ func (p *Process) keep(o *Options, l Launch, spec harness.WorkspaceSpec, run har
 	}
 	p.pid = child.Ref().PID
 	started <- nil
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() { p.speak(ended) })
 	p.exit, p.err = child.Wait()
 	out.End()
+	close(ended)
+	p.out.cut()
+	telling.Wait()
 	p.err = errors.Join(p.err, work.Close())
-	p.hangUp()
 }
 
 func isTemp(e string) bool { return strings.HasPrefix(e, "TMPDIR=") }
 
 // deliver hands a line to whoever listens, and waits for it to be taken. Its
-// caller is the goroutine that reads the program's output.
+// callers are the goroutines that read the program's output, and tell it things.
 func (p *Process) deliver(b []byte, err error) {
 	p.mu.Lock()
 	l := p.listener
@@ -236,39 +239,12 @@ func (p *Process) strays() bool {
 	return false
 }
 
-// patience is how long the program may take to read what it is told.
-const patience = 30 * time.Second
-
-// Tell writes a line to the program.
-func (p *Process) Tell(b []byte) error {
-	p.write.Lock()
-	defer p.write.Unlock()
-	if p.in == nil {
-		return os.ErrClosed
-	}
-	_ = p.in.SetWriteDeadline(time.Now().Add(patience))
-	if _, err := p.in.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("tell the program: %w", err)
-	}
-	return nil
-}
-
-// hangUp closes the program's input.
-func (p *Process) hangUp() {
-	p.write.Lock()
-	defer p.write.Unlock()
-	if p.in != nil {
-		p.in.Close()
-		p.in = nil
-	}
-}
-
 // Farewell is how long an idle program may take to end by itself.
 const Farewell = 3 * time.Second
 
 // Stop lets the program end, or else kills it, and returns when its tree is gone.
 func (p *Process) Stop() {
-	p.hangUp()
+	p.out.hangUp()
 	t := time.NewTimer(Farewell)
 	defer t.Stop()
 	select {
@@ -282,7 +258,6 @@ func (p *Process) Stop() {
 func (p *Process) Kill() {
 	p.end()
 	<-p.Dead
-	p.hangUp()
 }
 
 // Fate says how a process that is dead ended.
