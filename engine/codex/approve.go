@@ -29,7 +29,7 @@ type approval struct {
 func (r *run) requested(ctx context.Context, m *talk.Message) error {
 	f := forms[m.Method]
 	if f == nil {
-		r.tr.strange[m.Method]++
+		r.tr.strange.Count(m.Method)
 		return r.talk.Refuse(m.ID, talk.CodeUnknown, "not supported: "+m.Method)
 	}
 	var a approval

@@ -45,7 +45,7 @@ func (t *translator) item(i *item, done, main bool) []harness.Payload {
 	case "userMessage", "hookPrompt", "functionCallOutput", "enteredReviewMode", "exitedReviewMode", "sleep":
 	default:
 		if !done {
-			t.strange["item "+i.Type]++
+			t.strange.Count("item " + i.Type)
 		}
 	}
 	return nil

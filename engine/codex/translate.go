@@ -75,7 +75,7 @@ func (t *translator) take(m *talk.Message, main bool) ([]harness.Payload, error)
 		}
 		return []harness.Payload{&harness.TransportDiagnostic{Status: "degraded", Kind: "model_rerouted", ProviderRequested: n.From, ProviderActual: n.To, Reason: n.Reason}}, nil
 	}
-	t.strange[m.Method]++
+	t.strange.Count(m.Method)
 	return nil, nil
 }
 

@@ -16,6 +16,7 @@ type Ref struct {
 	Done    bool              `json:"done"`         // and had completed
 	At      string            `json:"at,omitempty"` // the program's word for that place
 	Asked   []Asked           `json:"asked,omitempty"`
+	Cost    float64           `json:"cost,omitempty"`   // of the conversation so far, in USD, if the program counts it
 	Unsaid  string            `json:"unsaid,omitempty"` // to the turn, which failed before the program heard it
 }
 

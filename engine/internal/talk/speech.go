@@ -9,10 +9,16 @@ import (
 	"harness"
 )
 
+// maxSpeech bounds what is kept of what was said; the log has it all.
+const maxSpeech = 8 << 20
+
 // Speech is the text of a turn, made of blocks.
 type Speech struct {
-	said  strings.Builder
-	fresh bool // the next text begins a block
+	said   strings.Builder
+	begun  bool
+	long   bool // more was said than is kept
+	breaks int  // of lines, at its end
+	fresh  bool // the next text begins a block
 }
 
 // Block begins another block.
@@ -23,15 +29,24 @@ func (s *Speech) Say(text string) []harness.Payload {
 	if text == "" {
 		return nil
 	}
-	if before := s.said.String(); s.fresh && before != "" {
-		text = strings.Repeat("\n", max(0, 2-(len(before)-len(strings.TrimRight(before, "\n"))))) + text
+	if s.fresh && s.begun {
+		text = strings.Repeat("\n", max(0, 2-s.breaks)) + text
 	}
-	s.fresh = false
-	s.said.WriteString(text)
+	s.fresh, s.begun = false, true
+	words := strings.TrimRight(text, "\n")
+	if words != "" {
+		s.breaks = 0
+	}
+	s.breaks += len(text) - len(words)
+	if s.long = s.long || s.said.Len()+len(text) > maxSpeech; s.long {
+		s.said.Reset()
+	} else {
+		s.said.WriteString(text)
+	}
 	return []harness.Payload{&harness.Token{Text: text}}
 }
 
-// String is all that was said.
+// String is all that was said; "" if that is more than is kept.
 func (s *Speech) String() string { return s.said.String() }
 
 // Think is reasoning, if there is any.
@@ -44,6 +59,19 @@ func Think(text string) []harness.Payload {
 
 // Strange counts what could not be understood, by kind.
 type Strange map[string]int
+
+// maxKinds bounds how many kinds are told apart: whoever says more of them makes
+// them up.
+const maxKinds = 50
+
+// Count counts one of a kind.
+func (s Strange) Count(kind string) {
+	kind = strings.Clone(Brief(kind)) // and not the message that it is from
+	if s[kind] == 0 && len(s) >= maxKinds {
+		kind = "others"
+	}
+	s[kind]++
+}
 
 // Diagnostic tells of it; nothing if all was understood.
 func (s Strange) Diagnostic() []harness.Payload {

@@ -85,3 +85,41 @@ func TestARefOfAnotherEngineIsNone(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangeThingsAreCountedWithinBounds however many there are, and however
+// long their names.
+func TestStrangeThingsAreCountedWithinBounds(t *testing.T) {
+	t.Parallel()
+	s := make(talk.Strange)
+	for i := range 1000 {
+		s.Count(fmt.Sprintf("%d%s", i, strings.Repeat("x", 1<<16)))
+	}
+	d, ok := s.Diagnostic()[0].(*harness.TransportDiagnostic)
+	if !ok || d.FailureCount != 1000 || len(d.Reason) > 16<<10 || len(s) > 51 {
+		t.Errorf("%d kinds, and %+v", len(s), d)
+	}
+}
+
+// TestSpeechIsKeptWithinBounds and said all the same, blocks apart.
+func TestSpeechIsKeptWithinBounds(t *testing.T) {
+	t.Parallel()
+	var s talk.Speech
+	said := ""
+	for _, text := range []string{"one\n", "two", "\n", "\n", "three"} {
+		s.Block()
+		for _, p := range s.Say(text) {
+			said += p.(*harness.Token).Text
+		}
+	}
+	if said != "one\n\ntwo\n\n\n\nthree" || s.String() != said {
+		t.Errorf("%q was said, and %q kept", said, s.String())
+	}
+	for range 3 {
+		if len(s.Say(strings.Repeat("x", 4<<20))) != 1 {
+			t.Error("something was not said")
+		}
+	}
+	if n := len(s.String()); n != 0 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
