@@ -256,6 +256,8 @@ func (a *agent) obey(text string) bool {
 			a.say(string(m.Result) + string(m.Error))
 		}
 		return ok
+	case "peek", "widen", "term", "spend":
+		return a.push(verb, rest)
 	default:
 		a.say("hello")
 	}

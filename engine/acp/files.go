@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"harness"
@@ -41,21 +40,6 @@ func (r *run) file(ctx context.Context, m *talk.Message) error {
 	}
 	use.Access, use.Input = r.access(&update{Tool: "edit", Locations: []location{{f.Path}}}), input(map[string]any{"path": name, "content": f.Content})
 	return r.permit(ctx, m, use, r.covers(f.Path, true), func(ctx context.Context, c *talk.Call) (any, error) { return r.writeFile(ctx, c, name, &f) })
-}
-
-// covers reports whether a call that the agent has under way is about the file:
-// for a write, one that was allowed.
-func (r *run) covers(path string, write bool) bool {
-	for id, k := range r.tr.known {
-		c := r.tr.calls.Find(id)
-		if c == nil || !slices.Contains(r.tr.calls.Open(), c) || write && (!c.Allowed || accessOf(k.Tool) != harness.AccessEdit) {
-			continue
-		}
-		if slices.ContainsFunc(k.paths(), func(p string) bool { return absolute(r.turn.Directory, p) == absolute(r.turn.Directory, path) }) {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *run) readFile(ctx context.Context, c *talk.Call, name string, f *fileRequest) (any, error) {

@@ -17,7 +17,7 @@ type kept struct {
 	can       capabilities
 	offer     offer
 	first     map[string]string // what was chosen before anybody chose
-	cost      float64           // of its turns so far
+	cost      float64           // of the conversation, or the process, when a turn last ended
 }
 
 // start starts the agent for a session.

@@ -32,7 +32,7 @@ func (r *run) requested(ctx context.Context, m *talk.Message) error {
 	case "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release":
 		return r.terminal(m)
 	}
-	r.tr.strange[m.Method]++
+	r.tr.strange.Count(m.Method)
 	return r.talk.Refuse(m.ID, talk.CodeUnknown, "not supported: "+m.Method)
 }
 
@@ -81,10 +81,12 @@ func (r *run) permission(ctx context.Context, m *talk.Message) error {
 	if err := r.talk.Emit(ctx, r.tr.calls.Tell(c)...); err != nil {
 		return err
 	}
+	asked := grant{r.tr.calls.Find(k.ID), *k}
 	use := harness.ToolUse{Call: c.ID, Tool: c.Name, Access: r.access(k), Input: k.input(), Description: cmp.Or(k.Title, k.Tool)}
 	r.talk.Ask(m.ID, use, func(ctx context.Context, d harness.Decision) error {
 		if d.Verdict == harness.Allow {
 			c.Allow()
+			r.grants = append(r.grants, asked)
 		} else {
 			c.Refuse(cmp.Or(d.Reason, "it was not allowed"))
 		}

@@ -2,9 +2,7 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,27 +52,10 @@ func (r *run) create(ctx context.Context, m *talk.Message) error {
 		Tool: m.Method, Access: harness.AccessExecute, Description: line,
 		Input: input(map[string]any{"command": q.Command, "args": q.Args, "cwd": dir, "env": q.Env}),
 	}
-	return r.permit(ctx, m, use, r.runs(line), func(ctx context.Context, c *talk.Call) (any, error) {
+	return r.permit(ctx, m, use, r.runs(&q, dir), func(ctx context.Context, c *talk.Call) (any, error) {
 		id, err := r.launch(ctx, c, &q, dir)
 		return map[string]string{"terminalId": id}, err
 	})
-}
-
-// runs reports whether a call that was allowed is about this command line.
-func (r *run) runs(line string) bool {
-	for id, k := range r.tr.known {
-		c := r.tr.calls.Find(id)
-		if c == nil || !c.Allowed || !slices.Contains(r.tr.calls.Open(), c) {
-			continue
-		}
-		var in struct {
-			Command string `json:"command"`
-		}
-		if json.Unmarshal(k.Input, &in) == nil && in.Command == line {
-			return true
-		}
-	}
-	return false
 }
 
 // launch starts the command. It ends with the turn.
@@ -119,6 +100,16 @@ func (t *terminal) end() talk.End {
 		e.Failed = fmt.Sprintf("it ended with %d: %s", t.exit.Code, text)
 	}
 	return e
+}
+
+// screen is what a command printed, as far as it is kept.
+func (r *run) screen(id string) string {
+	t := r.terms[id]
+	if t == nil {
+		return ""
+	}
+	text, _ := t.out.read()
+	return text
 }
 
 // terminal answers about a command that was started.

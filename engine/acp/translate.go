@@ -22,7 +22,9 @@ type translator struct {
 
 	commands  bool // it has run some
 	used, all int64
-	cost      *float64 // of the process so far, in USD
+	cost      *float64 // of the conversation so far, in USD
+
+	screen func(id string) string // what a terminal shows
 }
 
 func newTranslator(directory string) *translator {
@@ -65,7 +67,7 @@ func (t *translator) take(u *update) []harness.Payload {
 		}
 	case "user_message_chunk", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "compaction_summary_chunk":
 	default:
-		t.strange["update "+u.Kind]++
+		t.strange.Count("update " + u.Kind)
 	}
 	return nil
 }
@@ -121,7 +123,7 @@ func (t *translator) call(u *update) (facts []harness.Payload) {
 	}
 	facts = t.calls.Tell(c)
 	t.commands = t.commands || accessOf(k.Tool) == "" || accessOf(k.Tool) == harness.AccessExecute
-	said := text(k.Content)
+	said := text(k.Content, nil)
 	switch k.Status {
 	case "in_progress":
 		if len(said) > c.Log {
@@ -129,9 +131,9 @@ func (t *translator) call(u *update) (facts []harness.Payload) {
 			c.Log = len(said)
 		}
 	case "completed":
-		facts = append(facts, t.calls.Close(c, talk.End{Output: said, Result: k.Output})...)
+		facts = append(facts, t.calls.Close(c, talk.End{Output: text(k.Content, t.screen), Result: k.Output})...)
 	case "failed":
-		facts = append(facts, t.calls.Close(c, talk.End{Failed: cmp.Or(said, "it failed")})...)
+		facts = append(facts, t.calls.Close(c, talk.End{Failed: cmp.Or(text(k.Content, t.screen), "it failed")})...)
 	}
 	return facts
 }
@@ -146,8 +148,11 @@ func (t *translator) usage(done *promptAnswer, k *kept) []harness.Payload {
 		u.InputTokens, u.OutputTokens = quota.Input, quota.Output
 	}
 	if t.cost != nil {
-		u.CostUSD = new(max(0, *t.cost-k.cost))
-		k.cost = *t.cost
+		spent := *t.cost
+		if spent >= k.cost { // or it counts anew, in this process
+			spent -= k.cost
+		}
+		u.CostUSD, k.cost = &spent, *t.cost
 	}
 	if t.all > 0 {
 		u.ContextPct = new(100 * float64(t.used) / float64(t.all))

@@ -24,6 +24,7 @@ type run struct {
 	kept   *kept
 	tr     *translator
 	terms  map[string]*terminal
+	grants []grant
 	prompt string // the id of the request that is the turn
 	over   *talk.Message
 	past   bool // what is told was before the turn
@@ -54,7 +55,8 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 		return err
 	}
 	p := r.slot.Process
-	r.kept, r.terms = p.Kept.(*kept), make(map[string]*terminal)
+	r.kept, r.terms, r.grants = p.Kept.(*kept), make(map[string]*terminal), nil
+	r.tr.screen = r.screen
 	r.talk = &talk.Talk{
 		Host: r.host, Process: p, Ear: ear, Version: "2.0", Silence: r.opts.Silence, Warm: warm,
 		Request: r.requested, Notice: r.told, Slow: r.mark,
@@ -65,6 +67,9 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 	if !warm {
 		if err := r.greet(ctx, p, g.Thread); err != nil {
 			return err
+		}
+		if was := talk.ParseRef("acp", r.turn.Ref); g.Thread != "" && g.Thread == was.Thread {
+			r.kept.cost = was.Cost
 		}
 	}
 	if err := r.configure(ctx); err != nil {
@@ -122,7 +127,7 @@ func (r *run) told(ctx context.Context, m *talk.Message) error {
 	case "$/cancel_request":
 		return r.retracted(m)
 	default:
-		r.tr.strange[m.Method]++
+		r.tr.strange.Count(m.Method)
 		return nil
 	}
 	var n updateNotice
@@ -147,7 +152,7 @@ func (r *run) told(ctx context.Context, m *talk.Message) error {
 // mark records which conversation the session has.
 func (r *run) mark(ctx context.Context) error {
 	r.marked = true
-	at := talk.Ref{Engine: "acp", Session: r.turn.Session, Thread: r.kept.session, Turn: r.turn.ID, Asked: r.talk.Asked()}
+	at := talk.Ref{Engine: "acp", Session: r.turn.Session, Thread: r.kept.session, Turn: r.turn.ID, Asked: r.talk.Asked(), Cost: r.kept.cost}
 	return r.host.Checkpoint(ctx, at.String())
 }
 
@@ -157,6 +162,7 @@ func (r *run) finish(ctx context.Context) error {
 	var done promptAnswer
 	err := done.judge(r.over)
 	r.endTerminals()
+	before := r.kept.cost
 	facts := append(r.tr.calls.Abandoned(), r.tr.usage(&done, r.kept)...)
 	text := r.tr.speech.String()
 	if err == nil && text != "" {
@@ -169,12 +175,12 @@ func (r *run) finish(ctx context.Context) error {
 		return e
 	}
 	if err != nil {
-		if !r.marked {
+		if !r.marked || r.kept.cost != before {
 			err = errors.Join(err, r.mark(ctx))
 		}
 		return err
 	}
-	at := talk.Ref{Engine: "acp", Session: r.turn.Session, Thread: r.kept.session, Turn: r.turn.ID, Done: true}
+	at := talk.Ref{Engine: "acp", Session: r.turn.Session, Thread: r.kept.session, Turn: r.turn.ID, Done: true, Cost: r.kept.cost}
 	return r.host.Checkpoint(ctx, at.String())
 }
 

@@ -147,6 +147,7 @@ type produced struct {
 	Type    string `json:"type"` // content, diff or terminal
 	Content block  `json:"content"`
 	Path    string `json:"path"`
+	ID      string `json:"terminalId"`
 }
 
 // outputs are the pieces of a call's content. What cannot be read says nothing.
@@ -155,8 +156,9 @@ func outputs(raw json.RawMessage) (all []produced) {
 	return all
 }
 
-// text is what a call's content says.
-func text(raw json.RawMessage) string {
+// text is what a call's content says. screen is what a terminal shows; nil leaves
+// terminals out.
+func text(raw json.RawMessage, screen func(id string) string) string {
 	var parts []string
 	for _, p := range outputs(raw) {
 		switch p.Type {
@@ -164,6 +166,10 @@ func text(raw json.RawMessage) string {
 			parts = append(parts, p.Content.String())
 		case "diff":
 			parts = append(parts, "[changed "+p.Path+"]")
+		case "terminal":
+			if screen != nil {
+				parts = append(parts, screen(p.ID))
+			}
 		}
 	}
 	return strings.Join(parts, "\n")
