@@ -82,7 +82,7 @@ func (s *server) late() int {
 		if !ok {
 			return 0
 		}
-		if text != "go" {
+		if !strings.HasPrefix(text, "go") {
 			s.note("item/completed", fmt.Sprintf(`,"item":{"type":"agentMessage","id":"a","text":%q}`, "heard "+text))
 			s.end("completed", "null")
 			continue
@@ -91,6 +91,9 @@ func (s *server) late() int {
 		m, ok := s.read()
 		if !ok {
 			return 0
+		}
+		if text == "go and end" {
+			return 1
 		}
 		s.end("failed", `{"message":"no more","codexErrorInfo":"usageLimitExceeded"}`)
 		fmt.Printf(`{"id":%s,"error":{"code":-32600,"message":"no active turn"}}`+"\n", m.ID)
@@ -101,12 +104,19 @@ func (s *server) late() int {
 // is not lost: the program hears it with the next prompt.
 func TestATurnThatFailedIsNoSuccessBecauseSomebodySpokeTooLate(t *testing.T) {
 	t.Parallel()
+	for prompt, why := range map[string]string{"go": "no more", "go and end": "the program ended with 1"} {
+		speakLate(t, prompt, why)
+	}
+}
+
+func speakLate(t *testing.T, prompt, why string) {
+	t.Helper()
 	s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY=late")
-	s.Say("go")
+	s.Say(prompt)
 	s.Saw("waiting")
 	s.Do(harness.Steer{Parts: harness.TextPart("say banana")})
 	s.Ended(1)
-	s.Has("error codex: no more", "turn_end error")
+	s.Has("error codex: "+why, "turn_end error")
 	s.Ask("next")
 	s.Has(`heard say banana\n\nnext`)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"harness"
 	"harness/engine/internal/program"
@@ -31,8 +32,8 @@ type run struct {
 	clean   bool // the process is fit for another turn, whatever this one came to
 	marked  bool // the session knows which thread is its own
 	steered bool
-	telling int     // what the program was told in its turn and has not answered
-	late    []input // what it would not hear
+	telling []*[]input // what the program was told in its turn and has not answered
+	late    []input    // what it would not hear
 }
 
 // play runs the attempt to its end.
@@ -84,6 +85,8 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 	case ctx.Err() != nil:
 		r.interrupt()
 		return context.Cause(ctx)
+	case err != nil && r.marked && len(r.late)+len(r.telling) > 0:
+		return errors.Join(err, r.mark(ctx))
 	case err != nil:
 		return err
 	}
@@ -128,7 +131,7 @@ func (r *run) speak(ctx context.Context, say []input) error {
 	r.id = begun.Turn.ID
 	r.talk.Steer = r.steer
 	defer func() { r.talk.Steer = nil }()
-	return r.talk.Hear(ctx, func() bool { return r.over != nil && r.telling == 0 })
+	return r.talk.Hear(ctx, func() bool { return r.over != nil && len(r.telling) == 0 })
 }
 
 // steer tells the program what people say to the turn. If it does not hear it
@@ -139,13 +142,14 @@ func (r *run) steer(parts []harness.Part) error {
 }
 
 func (r *run) interject(say []input) error {
-	r.telling++
+	open := &say
+	r.telling = append(r.telling, open)
 	return r.talk.Send("turn/steer", struct {
 		Thread string  `json:"threadId"`
 		Turn   string  `json:"expectedTurnId"`
 		Input  []input `json:"input"`
 	}{r.thread, r.id, say}, func(m *talk.Message) error {
-		r.telling--
+		r.telling = slices.DeleteFunc(r.telling, func(one *[]input) bool { return one == open })
 		if m.Error != nil {
 			r.late = append(r.late, say...)
 		}
@@ -188,7 +192,11 @@ func (r *run) interrupt() {
 func (r *run) mark(ctx context.Context) error {
 	r.marked = true
 	at := talk.Ref{Engine: "codex", Session: r.turn.Session, Thread: r.thread, Turn: r.turn.ID, Asked: r.talk.Asked()}
-	for _, in := range r.late {
+	unheard := slices.Clone(r.late)
+	for _, one := range r.telling {
+		unheard = append(unheard, *one...)
+	}
+	for _, in := range unheard {
 		if in.Text != "" {
 			at.Unsaid += in.Text + "\n\n"
 		}
