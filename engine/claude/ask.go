@@ -122,7 +122,7 @@ func (r *run) settleAsk(a answer) error {
 	case d.Digest != "" && d.Digest != harness.Digest(a.ask.use.Input):
 		d = harness.Decision{Verdict: harness.Deny, Reason: "what was allowed was another call"}
 	}
-	v := judgement(a.ask.m, d, r.config.PermissionMode)
+	v := judgement(a.ask.m, d)
 	if d.Verdict == harness.Allow {
 		a.ask.call.allowed(time.Now())
 	} else {
@@ -132,7 +132,7 @@ func (r *run) settleAsk(a answer) error {
 }
 
 // judgement is a decision in the program's words.
-func judgement(m *request, d harness.Decision, mode harness.Mode) verdict {
+func judgement(m *request, d harness.Decision) verdict {
 	if d.Verdict != harness.Allow {
 		return verdict{Behavior: "deny", Message: cmp.Or(d.Reason, "This was not allowed.")}
 	}
@@ -141,7 +141,7 @@ func judgement(m *request, d harness.Decision, mode harness.Mode) verdict {
 	case question:
 		v.UpdatedInput = answers(m.Request.Input, d.Reason)
 	case plan:
-		v.UpdatedPermissions = []json.RawMessage{json.RawMessage(`{"type":"setMode","mode":"` + permissionMode(mode) + `","destination":"session"}`)}
+		v.UpdatedPermissions = []json.RawMessage{json.RawMessage(`{"type":"setMode","mode":"` + asking + `","destination":"session"}`)}
 	default:
 		if d.Scope == harness.Always || d.Scope == harness.InSession {
 			v.UpdatedPermissions = standing(m.Request.Suggestions, m.Request.Input)

@@ -58,9 +58,9 @@ func TestAnswersReachTheProgram(t *testing.T) {
 		{ask(question, two, `[]`), harness.Decision{Verdict: harness.Allow, Reason: "yes"}, `{"behavior":"allow","updatedInput":{"answers":{"A?":"yes","B?":"yes"},"questions":[{"question":"A?"},{"question":"B?"}]}}`},
 		{ask(question, two, `[]`), harness.Decision{Verdict: harness.Allow, Reason: `{"A?":"1","B?":"2"}`}, `{"behavior":"allow","updatedInput":{"answers":{"A?":"1","B?":"2"},"questions":[{"question":"A?"},{"question":"B?"}]}}`},
 		{ask(question, two, `[]`), harness.Decision{Verdict: harness.Allow}, `{"behavior":"allow","updatedInput":{"answers":{"A?":"(no answer: decide yourself)","B?":"(no answer: decide yourself)"},"questions":[{"question":"A?"},{"question":"B?"}]}}`},
-		{ask(plan, `{}`, `[]`), harness.Decision{Verdict: harness.Allow}, `{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`},
+		{ask(plan, `{}`, `[]`), harness.Decision{Verdict: harness.Allow}, `{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}`},
 	} {
-		if got := encode(t, judgement(c.m, c.d, harness.AcceptEdits)); got != c.want {
+		if got := encode(t, judgement(c.m, c.d)); got != c.want {
 			t.Errorf("%s, %+v:\n%s\nwant\n%s", c.m.Request.ToolName, c.d, got, c.want)
 		}
 	}

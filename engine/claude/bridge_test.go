@@ -33,7 +33,7 @@ var bridge = bridgetest.Bridge{
 	Dialect: bridgetest.Dialect{Kind: kind, Flags: []string{"--session-id", "--resume"}, Learn: learn, Now: now, Scrub: scrub},
 	Scenes:  scenes,
 	Always:  []string{"text", "restart", "steer_text"}, // others are played over the protocols, all with what was recorded
-	InCI:    []string{"interrupt_early", "always_suggested", "edit_always", "plan", "compact", "max_turns", "agent", "parallel"},
+	InCI:    []string{"interrupt_early", "always_suggested", "edit_always", "edit_rules", "plan", "compact", "max_turns", "agent", "parallel"},
 }
 
 // TestScenesWithTheStandIn plays every scene with what the program said when it

@@ -32,7 +32,7 @@ func (l launch) args() []string {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text", "--setting-sources", "", "--strict-mcp-config",
-		"--settings", askRules, "--disallowedTools", without, "--permission-mode", permissionMode(l.config.PermissionMode),
+		"--settings", askRules, "--disallowedTools", without, "--permission-mode", asking,
 	}
 	add := func(flag, value string) {
 		if value != "" {
@@ -62,15 +62,10 @@ func (l launch) args() []string {
 	return args
 }
 
-// permissionMode is the program's word for a mode. In full auto it asks, too,
-// and the session's policy allows: so no rule is passed by, and it works for
-// root, whom the program refuses its own mode for that.
-func permissionMode(m harness.Mode) string {
-	if m == harness.AcceptEdits {
-		return "acceptEdits"
-	}
-	return "default"
-}
+// asking is the program's mode whatever the session's is: it asks, and the
+// session's policy decides, in accept_edits and full_auto, too. So no rule is
+// passed by, and it works for root, whom the program refuses its own full auto.
+const asking = "default"
 
 // environ is the whole environment of a process but for TMPDIR.
 func environ(home string) []string {

@@ -18,9 +18,10 @@ func TestFlagsSayWhichConversationAndHow(t *testing.T) {
 		{"new", launch{id: "a"}, "--permission-mode default --session-id a"},
 		{"resume", launch{id: "a", resume: "a", at: "u"}, "--permission-mode default --resume a"},
 		{"fork", launch{id: "b", resume: "a", at: "u"}, "--permission-mode default --resume a --resume-session-at u --fork-session --session-id b"},
+		{"edits are asked about", launch{id: "a", config: harness.Config{PermissionMode: harness.AcceptEdits}}, "--permission-mode default --session-id a"},
 		{"full auto is asked about", launch{id: "a", config: harness.Config{PermissionMode: harness.FullAuto}}, "--permission-mode default --session-id a"},
 		{"all", launch{id: "a", config: harness.Config{PermissionMode: harness.AcceptEdits, Model: "m", Effort: harness.EffortMax, Agent: "x", SystemPrompt: "p", MaxTurns: 7}},
-			"--permission-mode acceptEdits --session-id a --model m --effort max --agent x --system-prompt p --system-prompt-snapshot off --max-turns 7"},
+			"--permission-mode default --session-id a --model m --effort max --agent x --system-prompt p --system-prompt-snapshot off --max-turns 7"},
 	} {
 		got := strings.Join(c.l.args(), " ")
 		if got = got[strings.Index(got, "--permission-mode"):]; got != c.want {

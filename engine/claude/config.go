@@ -3,16 +3,11 @@ package claude
 import "harness"
 
 // changes are the requests that bring a running process from one configuration
-// to another; live is false if only a new process can have it.
+// to another; live is false if only a new process can have it. Of the permission
+// mode the program knows nothing.
 func changes(from, to harness.Config) (requests []any, live bool) {
 	if from.MaxTurns != to.MaxTurns || from.SystemPrompt != to.SystemPrompt || from.Agent != to.Agent || (from.Effort != to.Effort && to.Effort == "") {
 		return nil, false
-	}
-	if a, b := permissionMode(from.PermissionMode), permissionMode(to.PermissionMode); a != b {
-		requests = append(requests, struct {
-			Subtype string `json:"subtype"`
-			Mode    string `json:"mode"`
-		}{"set_permission_mode", b})
 	}
 	if from.Model != to.Model {
 		requests = append(requests, struct {

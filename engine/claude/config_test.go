@@ -17,7 +17,7 @@ func TestWhatCannotChangeLiveNeedsAnotherProcess(t *testing.T) {
 		live bool
 	}{
 		{from, `null`, true},
-		{harness.Config{Model: "b", Effort: harness.EffortLow, PermissionMode: harness.AcceptEdits}, `[{"subtype":"set_permission_mode","mode":"acceptEdits"},{"subtype":"set_model","model":"b"}]`, true},
+		{harness.Config{Model: "b", Effort: harness.EffortLow, PermissionMode: harness.AcceptEdits}, `[{"subtype":"set_model","model":"b"}]`, true},
 		{harness.Config{Model: "a", Effort: harness.EffortMax}, `[{"subtype":"apply_flag_settings","settings":{"effortLevel":"max"}}]`, true},
 		{harness.Config{Effort: harness.EffortLow}, `[{"subtype":"set_model"}]`, true},
 		{harness.Config{Model: "a"}, `null`, false},

@@ -108,6 +108,25 @@ else
 		s.Decide(harness.Allow, harness.InSession, "")
 		s.Ended(1)
 	}},
+	// In accept_edits it is policy that allows edits, so its rules about them hold.
+	{Name: "edit_rules", Policy: `rules: [{deny: Write, paths: "*.env"}, {ask: Write, paths: "*.lock"}]`, Model: `
+when step 1
+  call Write {"file_path":"$WORK/a.env","content":"a"}
+when step 2
+  call Write {"file_path":"$WORK/a.txt","content":"a"}
+when step 3
+  call Write {"file_path":"$WORK/a.lock","content":"a"}
+else
+  say One of them.`, Play: func(s *bridgetest.Stage) {
+		s.Do(harness.Configure{Patch: harness.ConfigPatch{PermissionMode: new(harness.AcceptEdits)}})
+		s.Say("all")
+		s.Decide(harness.Deny, harness.Once, "not that")
+		s.Ended(1)
+		s.Judged(3)
+		s.Made("a.txt", "a")
+		s.NotMade("a.env")
+		s.NotMade("a.lock")
+	}},
 	{Name: "steer", Model: `
 when step 1
   call Bash {"command":"sleep 2; echo slept"}

@@ -134,7 +134,7 @@ func FuzzTheProgramCanSayAnything(f *testing.F) {
 			}
 			if q, ok := m.(*request); ok {
 				tr.asks(q)
-				judgement(q, harness.Decision{Verdict: harness.Allow, Scope: harness.Always, Reason: "x"}, harness.Normal)
+				judgement(q, harness.Decision{Verdict: harness.Allow, Scope: harness.Always, Reason: "x"})
 				describeCall(q.Request.ToolName, "", q.Request.Input)
 				outside("/w", q.Request.BlockedPath, q.Request.Input)
 				continue

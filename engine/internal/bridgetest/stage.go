@@ -352,6 +352,14 @@ func (s *Stage) Made(name, want string) {
 	}
 }
 
+// NotMade checks that nobody made a file.
+func (s *Stage) NotMade(name string) {
+	s.Helper()
+	if _, err := os.Lstat(filepath.Join(s.Dir, name)); !os.IsNotExist(err) {
+		s.Errorf("%s is there: %v", name, err)
+	}
+}
+
 // Wrote waits until the real program has written this into a file of the
 // workspace.
 func (s *Stage) Wrote(pattern, words string) {
