@@ -53,3 +53,22 @@ func TestAnAnswerThatCameBetweenAttemptsDoesNotHoldTheNextUp(t *testing.T) {
 		t.Errorf("%d calls were made, want 3:\n%s", ok, bridgetest.Tell(h.Events()))
 	}
 }
+
+// TestWhatIsApprovedOnceIsOneCall also when the server was restarted meanwhile and
+// the program makes the call twice.
+func TestWhatIsApprovedOnceIsOneCall(t *testing.T) {
+	t.Parallel()
+	s := bridge.As(t, "conform", program.Options{}, "HARNESS_TEST_STORY=twice")
+	s.Say("twice")
+	first := s.Pending()
+	s.Until("checkpoint with the question", func([]harness.Event) bool { return strings.Contains(s.State().EngineRef, `"asked"`) })
+	s.Reboot()
+	s.Decide(harness.Allow, harness.Once, "")
+	s.Saw("approval_required toolu_again")
+	if second := s.Pending(); second.Call == first.Call {
+		t.Errorf("%s is asked about twice", second.Call)
+	}
+	s.Decide(harness.Deny, harness.Once, "once is enough")
+	s.Ended(1)
+	s.Has("tool_outcome "+string(first.Call)+" ok", "tool_call toolu_again", "tool_outcome toolu_again denied once is enough")
+}

@@ -24,14 +24,18 @@ func (t *translator) called(m *spoken, b block) []harness.Payload {
 }
 
 // know remembers a call. If an earlier attempt asked about the same one, it is
-// that one.
+// that one, once: what was answered then was about one call.
 func (t *translator) know(id, name string, input json.RawMessage) *call {
 	c := t.calls[id]
 	if c == nil {
 		c = &call{id: harness.CallID(id), given: id, name: name, input: input}
-		if known, ok := t.again.Known(name, input); ok && !slices.ContainsFunc(t.open, func(o string) bool { return t.calls[o].id == known }) {
-			c.id = known
+		for _, a := range t.again.Asked {
+			if a.Tool == name && !t.used[a.Call] && a.Digest == harness.Digest(input) {
+				c.id = a.Call
+				break
+			}
 		}
+		t.used[c.id] = true
 		t.calls[id] = c
 	}
 	return c

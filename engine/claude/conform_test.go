@@ -137,6 +137,11 @@ func (p *obedient) turn(m map[string]any) {
 		if w := p.wait("user"); w != nil {
 			p.uuids = append(p.uuids, w["uuid"].(string))
 		}
+	case os.Getenv("HARNESS_TEST_STORY") == "twice":
+		p.asked("toolu_"+strconv.Itoa(os.Getpid()), `{"command":"rm x"}`, func() {})
+		if text != "twice" {
+			p.asked("toolu_again", `{"command":"rm x"}`, func() {})
+		}
 	case text == "resume", strings.Contains(text, "Go on from where it stopped"):
 		for i := range 3 {
 			done := filepath.Join(".harness", "claude", p.session+"-"+strconv.Itoa(i))

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
+	"harness"
 	"harness/engine/internal/bridgetest"
+	"harness/engine/internal/program"
 )
 
 // misbehave is a program that answers prompts, and "wrong" in its own way.
@@ -42,6 +45,14 @@ func misbehave(how string) int {
 				return 1
 			case "stray":
 				fmt.Println(`{"type":"user","message":{"content":[]}}`)
+			case "cut short":
+				if err := exec.Command("sleep", "300").Start(); err != nil {
+					return 70
+				}
+				fmt.Println(`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`)
+				_, _ = r.ReadBytes('\n') // it is interrupted
+				fmt.Printf(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"s","user_message_uuids":[%q]}`+"\n", m.UUID)
+				continue
 			case "unknown":
 				fmt.Println(`{"type":"brand_new","x":1}`)
 				fmt.Println(`{"type":"brand_new","x":2}`)
@@ -57,6 +68,19 @@ func misbehave(how string) int {
 func TestAProgramThatMisbehavesEndsTheTurnNotTheSession(t *testing.T) {
 	t.Parallel()
 	bridge.Faults(t, "API Error: 400 no", "3: brand_new ×2, system/newer ×1")
+}
+
+// TestWhatACommandLeftEndsWithTheTurnThatIsCancelled in the middle of it.
+func TestWhatACommandLeftEndsWithTheTurnThatIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY=cut short")
+	s.Ask("right")
+	s.Say("wrong")
+	s.Saw("tool_call t1")
+	s.Do(harness.Cancel{})
+	s.Ended(2)
+	s.None()
+	s.Ask("right")
 }
 
 // TestItRunsInNamespaces of ours, and its own sandbox is off there.

@@ -92,7 +92,9 @@ func (r *run) line(ctx, asks context.Context, l program.Line) (over bool, err er
 			return false, err
 		}
 	}
-	return false, r.emit(ctx, r.tr.take(m))
+	facts := r.tr.take(m)
+	r.proc.Worked = r.proc.Worked || len(r.tr.calls) > 0 // one that is cut short has left something, too
+	return false, r.emit(ctx, facts)
 }
 
 func (r *run) emit(ctx context.Context, all []harness.Payload) error {

@@ -26,10 +26,11 @@ type translator struct {
 	agents map[string]string // what subagents said last, by their calls
 
 	calls      map[string]*call // by the program's id
-	open       []string         // ids of calls without an outcome, in order
-	used       harness.Usage    // of the turn, cost apart
-	last       usage            // of the answer that streams
-	lastSpoken string           // the uuid of the latest message of the main conversation
+	used       map[harness.CallID]bool
+	open       []string      // ids of calls without an outcome, in order
+	spent      harness.Usage // of the turn, cost apart
+	last       usage         // of the answer that streams, which spent has
+	lastSpoken string        // the uuid of the latest message of the main conversation
 
 	strange talk.Strange
 }
@@ -47,7 +48,7 @@ type call struct {
 }
 
 func newTranslator(again talk.Ref) *translator {
-	return &translator{again: again, calls: make(map[string]*call), agents: make(map[string]string), strange: make(talk.Strange)}
+	return &translator{again: again, calls: make(map[string]*call), used: make(map[harness.CallID]bool), agents: make(map[string]string), strange: make(talk.Strange)}
 }
 
 // take is what a message tells.
@@ -74,7 +75,8 @@ func (t *translator) take(m any) []harness.Payload {
 func (t *translator) stream(m *streamed) []harness.Payload {
 	switch e := &m.Event; e.Type {
 	case "message_start":
-		t.message, t.last = e.Message.ID, e.Message.Usage
+		t.message, t.last = e.Message.ID, usage{}
+		t.count(e.Message.Usage)
 		t.model = cmp.Or(e.Message.Model, t.model)
 	case "content_block_start":
 		t.sent.Reset()
@@ -90,8 +92,7 @@ func (t *translator) stream(m *streamed) []harness.Payload {
 		}
 	case "message_delta":
 		t.stop = cmp.Or(e.Delta.StopReason, t.stop)
-		t.last.OutputTokens = max(t.last.OutputTokens, e.Usage.OutputTokens)
-		t.count(t.last)
+		t.count(e.Usage)
 		return []harness.Payload{t.usage(nil)}
 	}
 	return nil
@@ -174,16 +175,22 @@ func (t *translator) noticed(m *notice) []harness.Payload {
 	return nil
 }
 
-// count adds the tokens of an answer to the turn's.
+// count adds to the turn's tokens what an answer has cost beyond what it had
+// before: it is told in sums.
 func (t *translator) count(u usage) {
-	t.used.InputTokens += u.InputTokens + u.CacheRead + u.CacheWritten
-	t.used.OutputTokens += u.OutputTokens
-	t.used.CachedTokens += u.CacheRead
+	was := t.last
+	t.last = usage{max(was.InputTokens, u.InputTokens), max(was.OutputTokens, u.OutputTokens), max(was.CacheRead, u.CacheRead), max(was.CacheWritten, u.CacheWritten)}
+	t.spent.InputTokens += t.last.input() - was.input()
+	t.spent.OutputTokens += t.last.OutputTokens - was.OutputTokens
+	t.spent.CachedTokens += t.last.CacheRead - was.CacheRead
 }
+
+// input is what the model has read.
+func (u usage) input() int64 { return u.InputTokens + u.CacheRead + u.CacheWritten }
 
 // usage is what the turn cost so far.
 func (t *translator) usage(cost *float64) *harness.Usage {
-	u := t.used
+	u := t.spent
 	u.Model, u.CostUSD = t.model, cost
 	return &u
 }
@@ -193,7 +200,7 @@ func (t *translator) usage(cost *float64) *harness.Usage {
 func (t *translator) finished(m *result, paid float64) []harness.Payload {
 	u := t.usage(&paid)
 	if window := m.ModelUsage[t.model].ContextWindow; window > 0 {
-		u.ContextPct = new(100 * float64(t.last.InputTokens+t.last.CacheRead+t.last.CacheWritten+t.last.OutputTokens) / float64(window))
+		u.ContextPct = new(100 * float64(t.last.input()+t.last.OutputTokens) / float64(window))
 	}
 	return []harness.Payload{u}
 }

@@ -120,6 +120,28 @@ func TestTextThatDidNotStreamIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestTokensAreCountedOnce although each piece of an answer says the sum so far.
+func TestTokensAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	tr := newTranslator(talk.Ref{})
+	for range 2 { // answers
+		for _, line := range []string{
+			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"a","usage":{"input_tokens":60,"cache_read_input_tokens":30,"cache_creation_input_tokens":10,"output_tokens":1}}}}`,
+			`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":5}}}`,
+			`{"type":"stream_event","event":{"type":"message_delta","usage":{"input_tokens":60,"cache_read_input_tokens":30,"cache_creation_input_tokens":10,"output_tokens":9}}}`,
+		} {
+			m, err := decode([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr.take(m)
+		}
+	}
+	if got := tr.usage(nil); got.InputTokens != 200 || got.OutputTokens != 18 || got.CachedTokens != 60 {
+		t.Errorf("counted %+v", got)
+	}
+}
+
 // FuzzTheProgramCanSayAnything and the translator does not mind.
 func FuzzTheProgramCanSayAnything(f *testing.F) {
 	for _, lines := range recorded(f) {
