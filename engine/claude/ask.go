@@ -40,7 +40,7 @@ func (r *run) requested(ctx, asks context.Context, m *request) error {
 		return r.reached(r.proc.send(reply{"control_response", no}))
 	}
 	c, facts := r.tr.asks(m)
-	r.proc.Worked = true
+	r.noteCalls()
 	if err := r.emit(ctx, facts); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,10 +65,20 @@ func (r *run) settle(m *result) {
 	r.proc.id = m.Session
 	r.paid += max(0, m.CostUSD-r.proc.cost)
 	r.proc.cost = m.CostUSD
-	if m.UserMessages == nil && len(r.pending) > 0 { // a version that does not say
-		r.pending = r.pending[1:]
+	done := m.UserMessages
+	if done == nil { // a version that does not say: what it has repeated, or else what it was told first
+		done = r.repeated
+		if len(done) == 0 && len(r.pending) > 0 {
+			done = []string{r.pending[0]}
+		}
 	}
-	r.pending = slices.DeleteFunc(r.pending, func(id string) bool { return slices.Contains(m.UserMessages, id) })
+	r.forget(done)
+	r.repeated = nil
+}
+
+// forget takes messages out of what the program has not finished with.
+func (r *run) forget(ids []string) {
+	r.pending = slices.DeleteFunc(r.pending, func(id string) bool { return slices.Contains(ids, id) })
 }
 
 // reached is nil, or why the program could not be told something.
@@ -101,53 +110,4 @@ func (r *run) failed(err error) error {
 		return talk.ErrStale
 	}
 	return fmt.Errorf("%s before the turn was over: %w", r.proc.Fate(), harness.ErrRetry)
-}
-
-// interrupt makes the program stop the turn, so that the conversation goes on
-// from there. If it does not in time, the process is not clean.
-func (r *run) interrupt(ctx context.Context) error {
-	why := context.Cause(ctx)
-	if !r.heard && !r.warm { // it is still starting
-		return why
-	}
-	q, err := r.proc.request(map[string]any{"subtype": "interrupt", "cancel_queued": true})
-	if err != nil {
-		return why
-	}
-	t := time.NewTimer(r.opts.Interrupt)
-	defer t.Stop()
-	for {
-		select {
-		case l := <-r.ear.Lines:
-			m, err := decode(l.Bytes)
-			if l.Err != nil || err != nil {
-				return why
-			}
-			switch m := m.(type) {
-			case *result:
-				r.settle(m)
-				r.clean = true
-				return why
-			case *response:
-				if m.Response.RequestID == q && m.cancelled(r.pending) {
-					r.clean = true
-					return why
-				}
-			}
-		case <-r.proc.Dead:
-			return why
-		case <-t.C:
-			return why
-		}
-	}
-}
-
-// cancelled reports whether the answer to an interrupt says that nothing of
-// what the program was told had begun.
-func (m *response) cancelled(pending []string) bool {
-	var body struct {
-		Cancelled []string `json:"cancelled"`
-	}
-	_ = json.Unmarshal(m.Response.Response, &body) // one that says nothing
-	return len(pending) > 0 && !slices.ContainsFunc(pending, func(id string) bool { return !slices.Contains(body.Cancelled, id) })
 }

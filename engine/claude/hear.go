@@ -87,14 +87,27 @@ func (r *run) line(ctx, asks context.Context, l program.Line) (over bool, err er
 			}
 		}
 	case *spoken:
+		r.noteRepeat(m)
 		r.proc.Worked = r.proc.Worked || m.Type == "user" && !m.Replay
 		if err := r.reached(r.reconfigure()); err != nil {
 			return false, err
 		}
 	}
 	facts := r.tr.take(m)
-	r.proc.Worked = r.proc.Worked || len(r.tr.calls) > 0 // one that is cut short has left something, too
+	r.noteCalls()
 	return false, r.emit(ctx, facts)
+}
+
+// noteCalls notes that commands may have left something, also one that is cut
+// short.
+func (r *run) noteCalls() { r.proc.Worked = r.proc.Worked || len(r.tr.calls) > 0 }
+
+// noteRepeat notes that the program has taken up what it was told: then it repeats
+// it.
+func (r *run) noteRepeat(m *spoken) {
+	if m.Replay {
+		r.repeated = append(r.repeated, m.UUID)
+	}
 }
 
 func (r *run) emit(ctx context.Context, all []harness.Payload) error {
@@ -120,11 +133,13 @@ func (r *run) reconfigure() error {
 	return err
 }
 
-// responded is an answer to a request of ours. Only a refusal is news.
+// responded is an answer to a request of ours. Only a refusal is news: the next
+// turn has another process, which begins as it should be.
 func (r *run) responded(ctx context.Context, m *response) error {
 	if m.Response.Subtype != "error" {
 		return nil
 	}
+	r.proc.refused = true
 	d := &harness.TransportDiagnostic{Status: "degraded", Kind: "control_refused", Reason: m.Response.Error}
 	return r.host.Emit(ctx, d)
 }

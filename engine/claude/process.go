@@ -19,8 +19,9 @@ type process struct {
 // kept is what is known about a process that waits for a turn.
 type kept struct {
 	launch
-	cost  float64 // of its turns so far
-	tasks int     // that it says run in the background
+	cost    float64 // of its turns so far
+	tasks   int     // that it says run in the background
+	refused bool    // it would not be configured as the session is
 }
 
 // occupant is the process of a slot that has one.
@@ -60,12 +61,15 @@ func (o *Options) prepare(l launch) (*program.Home, error) {
 }
 
 // reusable reports whether another turn may have the process.
-func (p process) reusable() bool { return p.tasks == 0 && p.Reusable() }
+func (p process) reusable() bool { return p.tasks == 0 && !p.refused && p.Reusable() }
 
-// acts reports whether a line shows the program at work, or cannot be read.
+// acts reports whether a line shows the program at work, or not as it was told to
+// be, or cannot be read.
 func acts(b []byte) bool {
 	m, err := decode(b)
-	switch m.(type) {
+	switch m := m.(type) {
+	case *response:
+		return m.Response.Subtype == "error"
 	case *streamed, *spoken, *request, *result:
 		return true
 	}

@@ -19,18 +19,19 @@ type run struct {
 	host harness.Host
 	log  *slog.Logger
 
-	tr      *translator
-	proc    process
-	ear     *program.Listener
-	clean   bool     // the process is fit for another turn, whatever this one came to
-	warm    bool     // the process is one that was kept
-	heard   bool     // it has begun to work on the turn
-	marked  bool     // the session knows which conversation of the program is its own
-	open    bool     // it knows of questions that wait
-	steered bool     // somebody spoke to the turn
-	pending []string // what the program was told and has not finished with
-	paid    float64
-	config  harness.Config // as the program was told
+	tr       *translator
+	proc     process
+	ear      *program.Listener
+	clean    bool     // the process is fit for another turn, whatever this one came to
+	warm     bool     // the process is one that was kept
+	heard    bool     // it has begun to work on the turn
+	marked   bool     // the session knows which conversation of the program is its own
+	open     bool     // it knows of questions that wait
+	steered  bool     // somebody spoke to the turn
+	pending  []string // what the program was told and has not finished with
+	repeated []string // what it has taken up in its present turn
+	paid     float64
+	config   harness.Config // as the program was told
 
 	asks     map[string]*ask // that wait for an answer, by the program's id
 	asking   sync.WaitGroup
@@ -56,11 +57,14 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 	if g.Thread == "" || g.From != "" {
 		l.id = newUUID()
 	}
-	if err := r.ready(l); err != nil {
+	err := r.ready(l)
+	p := r.proc
+	if p.Process != nil {
+		defer p.Listen(nil) // or its words would keep it from ending
+	}
+	if err != nil {
 		return err
 	}
-	p := r.proc
-	defer p.Listen(nil)
 	if !r.warm {
 		if err := r.host.Emit(ctx, &p.Notice); err != nil {
 			return err
@@ -78,7 +82,7 @@ func (r *run) once(ctx context.Context, g talk.Goal) error {
 
 // ready finds the session's process, if it can go on, or starts one.
 func (r *run) ready(l launch) error {
-	r.config, r.warm, r.heard, r.pending = l.config, false, false, nil
+	r.config, r.warm, r.heard, r.pending, r.repeated = l.config, false, false, nil, nil
 	if r.slot.Process != nil {
 		p := occupant(r.slot)
 		requests, live := changes(p.config, l.config)

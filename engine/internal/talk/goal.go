@@ -3,6 +3,8 @@ package talk
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"harness"
 	"harness/engine/internal/program"
@@ -33,25 +35,33 @@ func Play(ctx context.Context, t harness.Turn, h harness.Host, slot *program.Slo
 		}
 		return err
 	}
+	words, err := steered(ctx, t, h)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(t.Parts, words)
 	afresh := func() error {
 		past, err := Past(ctx, t, h)
 		if err != nil {
 			return err
 		}
-		return play(Goal{Parts: t.Parts, Before: past})
+		return play(Goal{Parts: all, Before: past})
 	}
-	var err error
 	switch {
 	case t.Fresh && !was.Begun(t):
-		return play(Goal{Parts: t.Parts})
+		return play(Goal{Parts: all})
 	case was.Thread == "":
 		return afresh()
 	case was.Begun(t):
-		err = play(Goal{Thread: was.Thread, Before: Onward})
+		g := Goal{Thread: was.Thread, Before: Onward, Parts: words}
+		if len(words) > 0 {
+			g.Before += alsoSaid
+		}
+		err = play(g)
 	case was.Session == t.Session:
-		err = play(Goal{Thread: was.Thread, Parts: t.Parts})
+		err = play(Goal{Thread: was.Thread, Parts: all})
 	case was.Done:
-		err = play(Goal{Thread: was.Thread, From: was.Session, At: was.At, Parts: t.Parts})
+		err = play(Goal{Thread: was.Thread, From: was.Session, At: was.At, Parts: all})
 	default:
 		err = &Lost{"the session was branched off in the middle of a turn"}
 	}
@@ -62,4 +72,34 @@ func Play(ctx context.Context, t harness.Turn, h harness.Host, slot *program.Slo
 		}
 	}
 	return err
+}
+
+// alsoSaid introduces what people said to attempts that failed.
+const alsoSaid = " Meanwhile this was said, which you may not have heard:\n\n"
+
+// steered is what people said to earlier attempts at the turn: nobody knows
+// whether the program took it in before it ended, so it is said again. What is to
+// be a prompt of its own is not.
+func steered(ctx context.Context, t harness.Turn, h harness.Host) ([]harness.Part, error) {
+	if t.Attempt <= 1 {
+		return nil, nil
+	}
+	var said, words []harness.Word
+	for e, err := range h.History(ctx, t.Began) {
+		if err != nil {
+			return nil, fmt.Errorf("read what was said to the turn: %w", err)
+		}
+		switch p := e.Payload.(type) {
+		case *harness.TurnStart: // what comes later, the attempt hears by itself
+			said, words = append(said, words...), nil
+		case *harness.UserMessage:
+			if p.Source == harness.FromSteer && e.Turn == t.ID {
+				words = append(words, harness.Word{Item: p.ItemID, Parts: p.Parts})
+				continue
+			}
+			again := func(w harness.Word) bool { return w.Item == p.ItemID }
+			said, words = slices.DeleteFunc(said, again), slices.DeleteFunc(words, again)
+		}
+	}
+	return harness.Spoken(said), nil
 }

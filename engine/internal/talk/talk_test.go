@@ -1,13 +1,16 @@
 package talk_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"harness"
 	"harness/engine/enginetest"
+	"harness/engine/internal/program"
 	"harness/engine/internal/talk"
 )
 
@@ -69,6 +72,42 @@ func TestThePastIsToldOnceAndWithinBounds(t *testing.T) {
 	turn.Fresh = true
 	if past, err := talk.Past(t.Context(), turn, h); past != "" || err != nil {
 		t.Errorf("a fresh turn is told %q, %v", past, err)
+	}
+}
+
+// TestWhatWasSaidToAnAttemptThatFailedIsSaidAgain wherever the next one goes on.
+func TestWhatWasSaidToAnAttemptThatFailedIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		was  talk.Ref
+		want string
+	}{
+		"begun":     {talk.Ref{Thread: "t", Session: "ses_1", Turn: "trn_1"}, talk.Onward + " Meanwhile this was said, which you may not have heard:\n\n|banana"},
+		"not begun": {talk.Ref{Thread: "t", Session: "ses_1", Turn: "trn_0"}, "|go\nbanana"},
+		"afresh":    {talk.Ref{}, "|go\nbanana"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := enginetest.NewHost("ses_1")
+			h.Begin("go")
+			steer := func(text string) {
+				var done sync.WaitGroup
+				done.Go(func() { _ = h.Steer(t.Context(), text) })
+				<-h.Steering()
+				done.Wait()
+			}
+			steer("banana") // and the program dies
+			turn := h.Again()
+			steer("cherry") // this attempt has heard it
+			told := ""
+			err := talk.Play(t.Context(), turn, h, &program.Slot{}, c.was, func(_ context.Context, g talk.Goal) error {
+				told = g.Before + "|" + harness.PlainText(g.Parts)
+				return nil
+			})
+			if err != nil || told != c.want {
+				t.Errorf("told %q, %v; want %q", told, err, c.want)
+			}
+		})
 	}
 }
 
