@@ -22,11 +22,10 @@ func misbehave(how string) int {
 		if err != nil {
 			return 0
 		}
-		var m struct {
-			Type, UUID string
-			Message    struct{ Content string }
+		m := hear(b)
+		if m.Type == "control_request" && m.Request.Subtype == "set_model" && how == "stubborn" {
+			fmt.Printf(`{"type":"control_response","response":{"subtype":"error","request_id":%q,"error":"no such model"}}`+"\n", m.RequestID)
 		}
-		_ = json.Unmarshal(b, &m)
 		if m.Type != "user" {
 			continue
 		}
@@ -53,6 +52,9 @@ func misbehave(how string) int {
 				_, _ = r.ReadBytes('\n') // it is interrupted
 				fmt.Printf(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"s","user_message_uuids":[%q]}`+"\n", m.UUID)
 				continue
+			case "folds", "queues":
+				old(r, m.UUID, how == "folds")
+				continue
 			case "unknown":
 				fmt.Println(`{"type":"brand_new","x":1}`)
 				fmt.Println(`{"type":"brand_new","x":2}`)
@@ -60,6 +62,87 @@ func misbehave(how string) int {
 			}
 		}
 		fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"Half","session_id":"s","user_message_uuids":[%q]}`+"\n", m.UUID)
+	}
+}
+
+// told is something that the program is told.
+type told struct {
+	Type, UUID string
+	RequestID  string `json:"request_id"`
+	Request    struct{ Subtype string }
+	Message    struct{ Content string }
+}
+
+func hear(b []byte) (m told) {
+	_ = json.Unmarshal(b, &m)
+	return m
+}
+
+// old is a turn of a version that does not say which messages a result is about,
+// and takes back none that wait: it repeats what it takes up. What is said to it
+// meanwhile it folds in, or keeps for later.
+func old(r *bufio.Reader, uuid string, folds bool) {
+	next := func() told {
+		b, err := r.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		return hear(b)
+	}
+	repeat := func(uuid string) {
+		fmt.Printf(`{"type":"user","isReplay":true,"uuid":%q,"message":{"content":"x"}}`+"\n", uuid)
+	}
+	repeat(uuid)
+	steer := next()
+	fmt.Println(`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":" heard"}},"session_id":"s"}`)
+	if folds {
+		repeat(steer.UUID)
+		fmt.Println(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"Half","session_id":"s"}`)
+		return
+	}
+	stop := next()
+	fmt.Printf(`{"type":"control_response","response":{"subtype":"success","request_id":%q}}`+"\n", stop.RequestID)
+	fmt.Println(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","session_id":"s"}`)
+}
+
+// TestAVersionThatSaysLessIsHeardOut and stopped, too: one that folds a steer in
+// gives one result for two messages, one that has it waiting does it afterwards.
+func TestAVersionThatSaysLessIsHeardOut(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[string]string{"folds": "turn_end completed", "queues": "turn_end cancelled"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY="+how)
+			s.Say("wrong")
+			s.Saw("token Half")
+			s.Do(harness.Steer{Parts: harness.TextPart("banana")})
+			s.Saw(" heard")
+			if how == "queues" {
+				s.Do(harness.Cancel{})
+			}
+			s.Ended(1)
+			s.Has(end)
+			if how == "queues" {
+				s.None()
+			}
+			s.Ask("right")
+		})
+	}
+}
+
+// TestASettingThatIsRefusedIsOfTheNextProcess so that the session gets it all the
+// same.
+func TestASettingThatIsRefusedIsOfTheNextProcess(t *testing.T) {
+	t.Parallel()
+	s := bridge.As(t, "fault", program.Options{}, "HARNESS_TEST_STORY=stubborn")
+	s.Ask("right")
+	s.Do(harness.Configure{Patch: harness.ConfigPatch{Model: new("another")}})
+	s.Ask("right")
+	s.Has("transport_diagnostic degraded control_refused")
+	s.NotRunning("\x00--model\x00another\x00")
+	s.Ask("right")
+	if !s.Running("\x00--model\x00another\x00") {
+		t.Error("the next process has not the model")
 	}
 }
 

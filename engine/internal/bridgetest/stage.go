@@ -285,6 +285,9 @@ func (s *Stage) running(word string) (youngest int) {
 	return youngest
 }
 
+// Running reports whether a process of the stage has this in its command line.
+func (s *Stage) Running(word string) bool { return s.running(word) != 0 }
+
 // NotRunning checks that no process of the stage has this in its command line.
 func (s *Stage) NotRunning(word string) {
 	s.Helper()
