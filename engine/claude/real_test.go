@@ -9,11 +9,13 @@ import (
 	"harness"
 	"harness/engine/enginetest"
 	"harness/engine/internal/bridgetest"
+	"harness/engine/internal/program"
 )
 
 func TestTheRealProgram(t *testing.T) {
 	bridge.Alone(t, map[string]func(*testing.T){
 		"ABranchTakesTheConversationAlong":  branches,
+		"ACancelLeavesNothing":              cancelled,
 		"ASessionHasOneProcess":             bridge.OneRealProcess,
 		"ItsSocketsAreInADirectoryOfItsOwn": func(t *testing.T) { bridge.Socketed(t, "cc-socks/*.sock") },
 		"KeepsThePromisesOfEngines": func(t *testing.T) {
@@ -23,6 +25,18 @@ func TestTheRealProgram(t *testing.T) {
 			})
 		},
 	})
+}
+
+// cancelled: what a command left that was cut short is gone with the turn.
+func cancelled(t *testing.T) {
+	t.Parallel()
+	s := bridge.Real(t, program.Options{}, shell.Call("(setsid sleep 300 >/dev/null 2>&1 &); echo yes > started; for i in 1 2 3 4 5 6 7 8 9; do sleep 3; done"))
+	s.Freely()
+	s.Say("go")
+	s.Wrote("started", "yes")
+	s.Do(harness.Cancel{})
+	s.Ended(1)
+	s.NotRunning("sleep\x00300")
 }
 
 // branches: each session sees its own directory of those that there are.
