@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"harness"
@@ -21,7 +20,7 @@ type translator struct {
 	stop    string // why the model stopped last
 	model   string
 	message string // the answer that streams
-	sent    strings.Builder
+	sent    streak // of its block
 
 	agents map[string]string // what subagents said last, by their calls
 
@@ -79,15 +78,15 @@ func (t *translator) stream(m *streamed) []harness.Payload {
 		t.count(e.Message.Usage)
 		t.model = cmp.Or(e.Message.Model, t.model)
 	case "content_block_start":
-		t.sent.Reset()
+		t.sent = streak{}
 		t.speech.Block()
 	case "content_block_delta":
 		switch e.Delta.Type {
 		case "text_delta":
-			t.sent.WriteString(e.Delta.Text)
+			t.sent.add(e.Delta.Text)
 			return t.speech.Say(e.Delta.Text)
 		case "thinking_delta":
-			t.sent.WriteString(e.Delta.Thinking)
+			t.sent.add(e.Delta.Thinking)
 			return talk.Think(e.Delta.Thinking)
 		}
 	case "message_delta":
@@ -134,12 +133,11 @@ func (t *translator) rest(message, whole string) string {
 		t.speech.Block()
 		return whole
 	}
-	rest, _ := strings.CutPrefix(whole, t.sent.String())
-	if rest == whole && t.sent.Len() > 0 { // it streamed otherwise: what was shown stays
+	rest, ok := t.sent.rest(whole)
+	if !ok { // it streamed otherwise: what was shown stays
 		return ""
 	}
-	t.sent.Reset()
-	t.sent.WriteString(whole)
+	t.sent.add(rest)
 	return rest
 }
 

@@ -103,6 +103,9 @@ func TestTextThatDidNotStreamIsToldOnce(t *testing.T) {
 		`{"type":"stream_event","event":{"type":"content_block_start"}}`,
 		`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hal"}}}`,
 		`{"type":"assistant","message":{"id":"b","content":[{"type":"text","text":"Half."}]}}`,
+		`{"type":"stream_event","event":{"type":"content_block_start"}}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"Other"}}}`,
+		`{"type":"assistant","message":{"id":"b","content":[{"type":"text","text":"Wise it streamed."}]}}`,
 		`{"type":"assistant","parent_tool_use_id":"t","message":{"id":"c","content":[{"type":"text","text":"not the main one"}]}}`,
 	} {
 		m, err := decode([]byte(line))
@@ -115,7 +118,7 @@ func TestTextThatDidNotStreamIsToldOnce(t *testing.T) {
 			}
 		}
 	}
-	if got != "Whole.\n\nHalf." {
+	if got != "Whole.\n\nHalf.\n\nOther" {
 		t.Errorf("told %q", got)
 	}
 }
