@@ -65,7 +65,7 @@ func (t *translator) take(m any) []harness.Payload {
 	case *notice:
 		return t.noticed(m)
 	case *other:
-		t.strange[m.Type]++
+		t.strange.Count(m.Type)
 	}
 	return nil
 }
