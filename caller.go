@@ -37,6 +37,7 @@ type Caller struct {
 	Scope   CallerScope
 	Login   string    // which login of a browser it is; empty: none
 	Expires time.Time // when the caller is nobody again; zero: never
+	Life    *Life     `json:"-"` // ends if the caller is nobody again before that; nil: it is not
 }
 
 // Check refuses a caller that nobody could have granted, with [ErrInvalid]: one

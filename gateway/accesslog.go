@@ -21,6 +21,7 @@ const maxField = 256
 type line struct {
 	http.ResponseWriter
 	matter
+	visit  *visit // nil: it came on no connection
 	audit  *Ledger
 	began  time.Time
 	caller harness.Caller

@@ -51,6 +51,8 @@ var statuses = map[*harness.Error]int{
 	harness.ErrForbidden:       http.StatusForbidden,
 	harness.ErrInvalid:         http.StatusBadRequest,
 	harness.ErrTooLarge:        http.StatusRequestEntityTooLarge,
+	harness.ErrTooMany:         http.StatusTooManyRequests,
+	harness.ErrUnavailable:     http.StatusServiceUnavailable,
 }
 
 // refuse answers with an RFC 9457 problem document.
@@ -135,6 +137,22 @@ func timeBody(w http.ResponseWriter, r *http.Request, d time.Duration) {
 	}
 	if _, ok := r.Body.(*timed); !ok {
 		r.Body = &timed{ReadCloser: r.Body, rc: rc}
+	}
+}
+
+// press bounds the time that a stranger may take to take its answer: one that
+// asks and does not read would hold its connection for ever.
+func (l *line) press() {
+	if http.NewResponseController(l.ResponseWriter).SetWriteDeadline(time.Now().Add(AnswerFor)) == nil && l.visit != nil {
+		l.visit.pressed.Store(true)
+	}
+}
+
+// relax ends the bound of an earlier answer on the same connection: a caller may
+// be told something for as long as it listens.
+func (l *line) relax() {
+	if l.visit != nil && l.visit.pressed.Swap(false) {
+		http.NewResponseController(l.ResponseWriter).SetWriteDeadline(time.Time{}) // it could be set, so it can be ended
 	}
 }
 

@@ -21,6 +21,7 @@ type Discovery struct {
 	URL       string    `json:"url"`
 	TokenFile string    `json:"token_file"`
 	PID       int       `json:"pid"`
+	Process   string    `json:"process,omitempty"` // tells it from others of that PID, where the system does
 	Started   time.Time `json:"started"`
 }
 
@@ -32,7 +33,7 @@ func Announce(dir, url string) (withdraw func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := Discovery{URL: url, TokenFile: token, PID: os.Getpid(), Started: time.Now().UTC().Truncate(time.Millisecond)}
+	mine := Discovery{URL: url, TokenFile: token, PID: os.Getpid(), Process: markOf(os.Getpid()), Started: time.Now().UTC().Truncate(time.Millisecond)}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func Announce(dir, url string) (withdraw func() error, err error) {
 // client to give its token away.
 func Discover(dir string) (Discovery, error) {
 	d, err := readDiscovery(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !alive(d.PID) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !alive(d.PID, d.Process) {
 		return Discovery{}, harness.ErrNotFound.Saying("no server of " + dir + " runs")
 	}
 	return d, err

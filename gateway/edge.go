@@ -62,9 +62,10 @@ type Edge struct {
 
 // visit is a connection that is HTTP.
 type visit struct {
-	who    string
-	asked  int64        // requests that began to come; guarded by the edge's mutex
-	served atomic.Int64 // those that came
+	who     string
+	asked   int64        // requests that began to come; guarded by the edge's mutex
+	served  atomic.Int64 // those that came
+	pressed atomic.Bool  // its answers have a time limit
 }
 
 type visitKey struct{}
@@ -113,7 +114,7 @@ func (e *Edge) Server(log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: e, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: HeaderFor, IdleTimeout: IdleFor, MaxHeaderBytes: MaxHeader - headerSlop, ConnState: e.connState,
-		ConnContext: e.visited,
+		ConnContext: e.visited, DisableGeneralOptionsHandler: true, // OPTIONS * is for the edge as well
 	}
 }
 
@@ -129,44 +130,53 @@ func (e *Edge) visited(ctx context.Context, c net.Conn) context.Context {
 
 // ServeHTTP refuses, or finds out who asks and hands on.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
+	v, _ := r.Context().Value(visitKey{}).(*visit)
+	if v != nil {
 		v.served.Add(1)
 	}
 	if e.opts.BehindProxy {
 		r.RemoteAddr = forwarded(r)
 	}
-	line := &line{ResponseWriter: w, matter: matter{request: r}, audit: e.opts.Audit, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
+	line := &line{ResponseWriter: w, visit: v, matter: matter{request: r}, audit: e.opts.Audit, began: time.Now(), asks: r.Header.Get("Upgrade") != ""}
 	defer e.log(line, r)
 	secureHeaders(w.Header(), e.names)
 	timeBody(line, r, awayFor) // whatever is answered: what is left of a body is waited for before that
-	if err := e.admit(r); err != nil {
+	route, err := e.decide(line, r)
+	if err != nil || line.caller == (harness.Caller{}) {
+		line.press()
+	} else {
+		line.relax()
+		r = r.WithContext(withMatter(harness.WithSharedCaller(r.Context(), &line.caller), &line.matter))
+	}
+	if err == nil {
+		err = boundBody(line, r, route.MaxBody)
+	}
+	switch {
+	case err == nil:
+		e.mux.ServeHTTP(line, r)
+	case looksAround(r) && harness.AsError(err) == harness.ErrUnauthenticated && e.auth.opts.Logins != nil:
+		http.Redirect(line, r, "/login#next="+url.QueryEscape(r.URL.EscapedPath()), http.StatusSeeOther)
+	default:
 		refuse(line, err)
-		return
+	}
+}
+
+// decide is where a request leads, and who sends it unless that is for everybody;
+// or why it is refused.
+func (e *Edge) decide(l *line, r *http.Request) (Route, error) {
+	if err := e.admit(r); err != nil {
+		return Route{}, err
 	}
 	_, pattern := e.mux.Handler(r)
 	route, known := e.routes[pattern]
 	if route.Public && !e.strangers.take(time.Now(), party(r.RemoteAddr)) {
-		refuse(line, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests from this address"))
-		return
+		return route, refused(http.StatusTooManyRequests, "too_many_requests", "too many requests from this address")
 	}
+	var err error
 	if !route.Public || !known { // also what leads nowhere: strangers do not learn where there is something
-		var err error
-		line.caller, err = e.enter(r, route)
-		if err != nil && looksAround(r) && harness.AsError(err) == harness.ErrUnauthenticated && e.auth.opts.Logins != nil {
-			http.Redirect(line, r, "/login#next="+url.QueryEscape(r.URL.EscapedPath()), http.StatusSeeOther)
-			return
-		}
-		if err != nil {
-			refuse(line, err)
-			return
-		}
-		r = r.WithContext(withMatter(harness.WithSharedCaller(r.Context(), &line.caller), &line.matter))
+		l.caller, err = e.enter(r, route)
 	}
-	if err := boundBody(line, r, route.MaxBody); err != nil {
-		refuse(line, err)
-		return
-	}
-	e.mux.ServeHTTP(line, r)
+	return route, err
 }
 
 // looksAround reports whether a person wants to see a page, wherever it is: to

@@ -53,7 +53,16 @@ func (g *Gate) Counted() int {
 }
 
 // MaxLogins is the bound of logins, and CallerOf whose browser sends a request.
-const MaxLogins = maxLogins
+const (
+	MaxLogins, MaxLoginsOf = maxLogins, maxLoginsOf
+	MaxCodes, MaxCodesOf   = maxCodes, maxCodesOf
+)
+
+// Alive reports whether a process runs that is this user's.
+func Alive(pid int) bool { return alive(pid, "") }
+
+// UserID is a provider's word for a user as one of our identifiers.
+func UserID(word string) string { return userID(word) }
 
 func (l *Logins) CallerOf(r *http.Request) (harness.Caller, bool) { return l.caller(r) }
 

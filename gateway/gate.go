@@ -111,6 +111,15 @@ func (g *Gate) MayBegin(ctx context.Context, id harness.SessionID) error {
 
 // enter is the caller of ctx, if it may do both to a session, or to none.
 func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) (harness.Caller, error) {
+	c, refusal, err := g.admit(ctx, a, also, id)
+	if refusal != nil {
+		g.ledger.put(ctx, *refusal)
+	}
+	return c, err
+}
+
+// admit is enter, with what is to be taken down if the caller is refused.
+func (g *Gate) admit(ctx context.Context, a, also Action, id harness.SessionID) (harness.Caller, *Record, error) {
 	c, err := callerFor(ctx, a)
 	if err == nil && !May(c, also) {
 		a, err = also, forbidden(c, also)
@@ -124,9 +133,9 @@ func (g *Gate) enter(ctx context.Context, a, also Action, id harness.SessionID) 
 		}
 	}
 	if foreign || err != nil && refuses(err) {
-		g.ledger.put(ctx, Record{Caller: c, Action: a, Session: id, Foreign: foreign, Err: err})
+		return c, &Record{Caller: c, Action: a, Session: id, Foreign: foreign, Err: err}, err
 	}
-	return c, err
+	return c, nil, err
 }
 
 // refuses reports whether an error says that somebody may not.
@@ -169,6 +178,8 @@ func callerFor(ctx context.Context, a Action) (harness.Caller, error) {
 		return c, harness.ErrUnauthenticated
 	case !c.Expires.IsZero() && !time.Now().Before(c.Expires):
 		return c, fmt.Errorf("the credential has expired: %w", harness.ErrUnauthenticated)
+	case c.Life.Over(): // since the request began
+		return c, fmt.Errorf("the credential was revoked, or logged out: %w", harness.ErrUnauthenticated)
 	case !May(c, a):
 		return c, forbidden(c, a)
 	case c.User == "" && !Allows(c.Role, ForOther):
@@ -238,7 +249,11 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	if n.From != nil {
 		from = n.From.Session
 	}
-	c, err := g.enter(ctx, Create, also, from)
+	c, refusal, err := g.admit(ctx, Create, also, from)
+	if refusal != nil {
+		refusal.Detail = trusted(n.Config)
+		g.ledger.put(ctx, *refusal)
+	}
 	if err == nil && n.User != "" && n.User != c.User {
 		_, err = g.enter(ctx, ForOther, ForOther, "")
 	}
@@ -322,7 +337,11 @@ func (g *Gate) Do(ctx context.Context, id harness.SessionID, cmd harness.Command
 	if !ok {
 		return harness.Receipt{}, fmt.Errorf("command %T: %w", cmd, harness.ErrUnsupported)
 	}
-	c, err := g.enter(ctx, first, also, id)
+	c, refusal, err := g.admit(ctx, first, also, id)
+	if refusal != nil {
+		refusal.Detail = record(c, also, id, cmd, nil).Detail
+		g.ledger.put(ctx, *refusal)
+	}
 	if err != nil {
 		return harness.Receipt{}, err
 	}

@@ -16,6 +16,7 @@ const (
 	MaxBody        = 1 << 20          // a prompt of 512 KiB, escaped
 	HeaderFor      = 5 * time.Second  // to send a head, over any line
 	BodyFor        = 30 * time.Second // to send a body, over a slow one
+	AnswerFor      = time.Minute      // until a stranger has taken its answer: the login page, over a slow line
 	IdleFor        = 2 * time.Minute  // a connection that asks nothing
 	keepIdle       = 15 * time.Second // until the system asks whether a silent peer is there
 	keepEvery      = 10 * time.Second // until it asks again
@@ -51,6 +52,7 @@ func Limits() []harness.Limit {
 		limit("time to send a head", HeaderFor.String(), "any line is faster; whoever is slower holds connections", "408 or the connection closes"),
 		limit("time to send a body", BodyFor.String(), "1 MiB over a slow line", "408 or the connection closes"),
 		limit("time to send the body of what is refused", awayFor.String(), "the answer waits for it, or would be lost", "the answer, and the connection closes"),
+		limit("time to take the answer to what is refused, or for everybody", AnswerFor.String(), "who does not read holds a connection", "the connection closes"),
 		limit("idle connection", IdleFor.String(), "a browser asks again sooner or can reconnect", "the connection closes"),
 		limit("peer that has vanished", (keepIdle + keepTries*keepEvery).String(), "a line that was cut says nothing; the system asks", "the connection closes"),
 		limit("HTTP connections", fmt.Sprint(MaxConnections), "a descriptor and some 20 KiB each", "the connection closes"),
@@ -68,9 +70,11 @@ func Limits() []harness.Limit {
 		limit("token in a request", size(maxCredential), "a JWT with a few groups", "401"),
 		limit("named tokens", fmt.Sprint(MaxTokens), "more than anybody can keep track of", "harness token add refuses"),
 		limit("parts of a token's scope", fmt.Sprint(MaxScope), "it is looked through at each verb", "harness token add refuses"),
-		limit("login codes that wait", fmt.Sprint(maxCodes), "printed and not used; the oldest goes", "the code is not valid"),
+		limit("login codes of a credential that wait", fmt.Sprint(maxCodesOf), "printed and not used; its oldest goes", "the code is not valid"),
+		limit("login codes that wait", fmt.Sprint(maxCodes), "those of many callers; nobody's goes for another's", "429 with Retry-After for a new one"),
 		limit("life of a login code", codeFor.String(), "long enough to click on it", "the code is not valid"),
-		limit("logins of browsers", fmt.Sprint(maxLogins), "the one that was away longest goes", "401"),
+		limit("logins of a credential", fmt.Sprint(maxLoginsOf), "the browsers of a person, on all machines; its one that was away longest goes", "401"),
+		limit("logins of browsers", fmt.Sprint(maxLogins), "they are read whole, by every server; nobody's goes for another's", "429 with Retry-After for a new one"),
 		limit("login without use", loginIdle.String(), "a working day", "401"),
 		limit("login at all", loginFor.String(), "a week", "401"),
 		limit("owners remembered", fmt.Sprint(maxOwners), "one that was forgotten costs a look into the index", "none"),

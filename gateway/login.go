@@ -23,9 +23,13 @@ var loginFiles embed.FS
 // maxLoginBody bounds what a login page sends: a code and a path.
 const maxLoginBody = 4 << 10
 
-// LoginURL is where a browser logs in with a new code for c.
-func (l *Logins) LoginURL(base string, c harness.Caller) string {
-	return strings.TrimSuffix(base, "/") + "/login#code=" + l.Code(c)
+// LoginURL is where a browser logs in with a new code for c; see [Logins.Code].
+func (l *Logins) LoginURL(base string, c harness.Caller) (string, error) {
+	code, err := l.Code(c)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(base, "/") + "/login#code=" + code, nil
 }
 
 // Mount adds the routes of logging in and out.
@@ -69,9 +73,9 @@ func (l *Logins) exchange(auth *Auth) func(http.ResponseWriter, *http.Request) (
 		if err := readJSON(r, &body); err != nil {
 			return nil, err
 		}
-		secret, _, ok := l.Exchange(body.Code)
-		if !ok {
-			return nil, auth.failed(r, unauthenticated("the link was used already, or is older than a minute"))
+		secret, _, err := l.Exchange(body.Code)
+		if err != nil {
+			return nil, auth.failed(r, err)
 		}
 		http.SetCookie(w, l.cookie(secret))
 		return map[string]string{"next": LocalPath(body.Next)}, nil
@@ -81,10 +85,11 @@ func (l *Logins) exchange(auth *Auth) func(http.ResponseWriter, *http.Request) (
 // mint is a code for another browser of the same caller.
 func (l *Logins) mint(_ http.ResponseWriter, r *http.Request) (any, error) {
 	c, ok := harness.CallerOf(r.Context())
-	if !ok {
+	if !ok || c.Life.Over() {
 		return nil, harness.ErrUnauthenticated
 	}
-	return map[string]any{"code": l.Code(c), "expires_in": int(codeFor.Seconds())}, nil
+	code, err := l.Code(c)
+	return map[string]any{"code": code, "expires_in": int(codeFor.Seconds())}, err
 }
 
 func (l *Logins) logout(w http.ResponseWriter, r *http.Request) (any, error) {

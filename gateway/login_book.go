@@ -42,74 +42,99 @@ type login struct {
 
 func newBook() *book { return &book{codes: map[[32]byte]*code{}, open: map[[32]byte]*login{}} }
 
-// offer adds a code.
-func (b *book) offer(now time.Time, s string, c harness.Caller) {
+// offer adds a code. Of too many of one credential its oldest goes; of too many
+// of all none does, and there is no new one.
+func (b *book) offer(now time.Time, s string, c harness.Caller) error {
 	for h, o := range b.codes {
 		if !now.Before(o.until) {
 			delete(b.codes, h)
 		}
 	}
-	for len(b.codes) >= maxCodes {
-		delete(b.codes, first(b.codes, func(o *code) time.Time { return o.until }))
+	mine := func(o *code) bool { return o.caller.Name == c.Name && o.caller.User == c.User }
+	when := func(o *code) time.Time { return o.until }
+	for h, n := first(b.codes, mine, when); n >= maxCodesOf; h, n = first(b.codes, mine, when) {
+		delete(b.codes, h)
+	}
+	if len(b.codes) >= maxCodes {
+		return harness.ErrTooMany.Saying("too many links to log in with wait; try again in a minute")
+	}
+	if c.Login != "" { // the new one does not end with it
+		c.Login, c.Life = "", c.Life.Of()
 	}
 	b.codes[sha256.Sum256([]byte(s))] = &code{caller: c, until: now.Add(codeFor)}
+	return nil
 }
 
-// first is the first by time of a table.
-func first[T any](table map[[32]byte]*T, when func(*T) time.Time) (key [32]byte) {
+// first is the first by time of those in a table that count, and how many do.
+func first[T any](table map[[32]byte]*T, counts func(*T) bool, when func(*T) time.Time) (key [32]byte, n int) {
 	var found *T
 	for h, v := range table {
-		if found == nil || when(v).Before(when(found)) {
+		if !counts(v) {
+			continue
+		}
+		if n++; found == nil || when(v).Before(when(found)) {
 			key, found = h, v
 		}
 	}
-	return key
+	return key, n
 }
 
 // exchange gives a login for a code, once.
-func (b *book) exchange(now time.Time, s string) (secret string, c harness.Caller, ok bool) {
+func (b *book) exchange(now time.Time, s string) (secret string, c harness.Caller, err error) {
+	spent := unauthenticated("the link was used already, or is older than a minute")
 	k := b.codes[sha256.Sum256([]byte(s))]
 	switch {
-	case k == nil || !now.Before(k.until):
-		return "", harness.Caller{}, false
+	case k == nil || !now.Before(k.until) || k.caller.Life.Over():
+		return "", harness.Caller{}, spent
 	case !k.used.IsZero():
 		if now.Sub(k.used) < replayGrace {
 			b.end(k.login)
 		}
-		return "", harness.Caller{}, false
+		return "", harness.Caller{}, spent
 	}
-	secret = b.begin(now, k.caller)
+	if secret, err = b.begin(now, k.caller); err != nil {
+		return "", harness.Caller{}, err
+	}
 	k.used, k.login = now, sha256.Sum256([]byte(secret))
 	b.open[k.login].with = k.with
-	return secret, k.caller, true
+	return secret, k.caller, nil
 }
 
-// begin adds a login.
-func (b *book) begin(now time.Time, c harness.Caller) string {
+// begin adds a login. Of too many of one credential the one that was away longest
+// ends; of too many of all none does, and there is no new one.
+func (b *book) begin(now time.Time, c harness.Caller) (secret string, err error) {
 	for h, o := range b.open {
 		if !o.valid(now) {
 			b.end(h)
 		}
 	}
-	for len(b.open) >= maxLogins {
-		b.end(first(b.open, func(o *login) time.Time { return o.last }))
+	mine := func(o *login) bool { return o.caller.Name == c.Name && o.caller.User == c.User }
+	when := func(o *login) time.Time { return o.last }
+	for h, n := first(b.open, mine, when); n >= maxLoginsOf; h, n = first(b.open, mine, when) {
+		b.end(h)
+	}
+	if len(b.open) >= maxLogins {
+		return "", harness.ErrTooMany.Saying("too many browsers are logged in; try again later")
 	}
 	until := now.Add(loginFor)
 	if !c.Expires.IsZero() && c.Expires.Before(until) {
 		until = c.Expires
 	}
-	c.Login, c.Expires = random(8), until
-	s := random(32)
-	b.open[sha256.Sum256([]byte(s))] = &login{caller: c, until: until, last: now}
-	return s
+	c.Login, c.Expires, c.Life = random(8), until, harness.NewLife(c.Life)
+	secret = random(32)
+	b.open[sha256.Sum256([]byte(secret))] = &login{caller: c, until: until, last: now}
+	return secret, nil
 }
 
-func (o *login) valid(now time.Time) bool { return now.Before(o.until) && now.Sub(o.last) < loginIdle }
+func (o *login) valid(now time.Time) bool {
+	return now.Before(o.until) && now.Sub(o.last) < loginIdle && !o.caller.Life.Over()
+}
 
 // end ends a login, if there is one.
 func (b *book) end(key [32]byte) {
 	if o := b.open[key]; o != nil {
 		delete(b.open, key)
+		o.caller.Life.End()
 		b.ended = append(b.ended, o.caller.Login)
 	}
 }

@@ -81,7 +81,8 @@ func (f *flows) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	for len(f.open) >= maxFlows {
-		delete(f.open, first(f.open, func(o *flow) time.Time { return o.until }))
+		h, _ := first(f.open, func(*flow) bool { return true }, func(o *flow) time.Time { return o.until })
+		delete(f.open, h)
 	}
 	f.open[sha256.Sum256([]byte(state))] = o
 	f.mu.Unlock()
@@ -93,12 +94,16 @@ func (f *flows) leave(w http.ResponseWriter, r *http.Request) {
 // back takes a browser in that comes from the provider.
 func (f *flows) back(w http.ResponseWriter, r *http.Request) {
 	c, next, err := f.finish(r)
+	secret := ""
+	if err == nil {
+		secret, err = f.logins.Begin(c)
+	}
 	if err != nil {
 		refuse(w, f.auth.failed(r, err))
 		return
 	}
 	http.SetCookie(w, f.cookie("", -1))
-	http.SetCookie(w, f.logins.cookie(f.logins.Begin(c)))
+	http.SetCookie(w, f.logins.cookie(secret))
 	// A redirect would still count as coming from the provider, and a Strict
 	// cookie would stay at home.
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

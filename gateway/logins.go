@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"sync"
@@ -12,10 +13,12 @@ import (
 // Bounds of logins.
 const (
 	codeFor     = time.Minute // long enough to click on a link, too short to find it in a history
-	maxCodes    = 64          // that were printed and not used
+	maxCodes    = 1024        // that were printed and not used; then no new ones
+	maxCodesOf  = 16          // of one credential: a person clicks on one; its oldest goes
 	loginIdle   = 12 * time.Hour
 	loginFor    = 7 * 24 * time.Hour
-	maxLogins   = 1024        // browsers; the one that was away longest is logged out
+	maxLogins   = 4096        // browsers: what servers share of them is below paper.Max; then no new ones
+	maxLoginsOf = 64          // of one credential: a person's, on all machines; the one that was away longest is logged out
 	replayGrace = time.Second // a code that is used twice within this time was stolen; the login page waits longer
 )
 
@@ -45,10 +48,21 @@ func NewLogins(names *Names, onEnd func(login string)) *Logins {
 	return &Logins{names: names, onEnd: onEnd, book: newBook()}
 }
 
-// change has f change the book, and tells of what has ended by it.
+// change has f change the book, and tells of what has ended by it. If the others
+// cannot be told, it is changed on this server alone.
 func (l *Logins) change(f func(b *book, now time.Time)) {
+	l.changeOr(f, l.alone)
+}
+
+// changeForAll is change on all servers, or on none: then it is ErrUnavailable.
+func (l *Logins) changeForAll(f func(b *book, now time.Time)) error {
+	return l.changeOr(f, func(func(*book, time.Time)) {})
+}
+
+// changeOr is change; if the others cannot be told, otherwise has f.
+func (l *Logins) changeOr(f func(b *book, now time.Time), otherwise func(f func(b *book, now time.Time))) (err error) {
 	if l.share != nil {
-		l.changeShared(f)
+		err = l.changeShared(f, otherwise)
 	} else {
 		l.mu.Lock()
 		f(l.book, time.Now())
@@ -56,14 +70,19 @@ func (l *Logins) change(f func(b *book, now time.Time)) {
 		l.mu.Unlock()
 	}
 	l.tell()
+	return err
 }
 
 // Code is a new code for a caller. It belongs behind the # of a URL, where no
-// server and no log sees it.
-func (l *Logins) Code(c harness.Caller) (code string) {
+// server and no log sees it. If there are too many of others, there is none:
+// ErrTooMany; nor if the other servers cannot be told of it: ErrUnavailable.
+func (l *Logins) Code(c harness.Caller) (code string, err error) {
 	code = random(32)
-	l.change(func(b *book, now time.Time) { b.offer(now, code, c) })
-	return code
+	lost := l.changeForAll(func(b *book, now time.Time) { err = b.offer(now, code, c) })
+	if err = cmp.Or(lost, err); err != nil {
+		return "", err
+	}
+	return code, nil
 }
 
 // tell tells of the logins that have ended, and has the rest kept.
@@ -80,17 +99,22 @@ func (l *Logins) tell() {
 
 // Exchange gives a login for a code: once, in time. A code that comes a second
 // time at once was seen by somebody else, and nobody knows who was first: then
-// the login of the first ends as well.
-func (l *Logins) Exchange(s string) (secret string, c harness.Caller, ok bool) {
-	l.change(func(b *book, now time.Time) { secret, c, ok = b.exchange(now, s) })
-	return secret, c, ok
+// the login of the first ends as well. One that is good for nothing any more is
+// ErrUnauthenticated. While the other servers cannot be told, it is ErrUnavailable
+// and good later: else it would be good once on each of them.
+func (l *Logins) Exchange(s string) (secret string, c harness.Caller, err error) {
+	lost := l.changeForAll(func(b *book, now time.Time) { secret, c, err = b.exchange(now, s) })
+	if err = cmp.Or(lost, err); err != nil {
+		return "", harness.Caller{}, err
+	}
+	return secret, c, nil
 }
 
 // Begin is a login without a code, for a caller that an identity provider
-// vouches for.
-func (l *Logins) Begin(c harness.Caller) (secret string) {
-	l.change(func(b *book, now time.Time) { secret = b.begin(now, c) })
-	return secret
+// vouches for. If there are too many of others, there is none: ErrTooMany.
+func (l *Logins) Begin(c harness.Caller) (secret string, err error) {
+	l.change(func(b *book, now time.Time) { secret, err = b.begin(now, c) })
+	return secret, err
 }
 
 // caller is whose browser sends a request.

@@ -72,7 +72,7 @@ func (l *Logins) Keep(path string, current credentials, failed func(error)) erro
 		if !c.Expires.IsZero() && c.Expires.Before(k.Until) {
 			k.Until = c.Expires
 		}
-		c.Login, c.Expires = k.Login, k.Until
+		c.Login, c.Expires, c.Life = k.Login, k.Until, harness.NewLife(c.Life)
 		if o := (&login{caller: c, until: k.Until, last: k.Last}); o.valid(now) && len(l.book.open) < maxLogins {
 			l.book.open[[32]byte(hash)] = o
 		}

@@ -37,15 +37,15 @@ func TestLoginsOutliveTheServer(t *testing.T) {
 	secrets := map[string]string{}
 	for name := range standing {
 		c, _, _ := current(name, "")
-		secret, _, ok := first.Exchange(first.Code(c))
+		secret, _, ok := exchanged(first, codeFor(t, first, c))
 		if !ok {
 			t.Fatal("no login")
 		}
 		secrets[name] = secret
 	}
-	out := first.Begin(harness.Caller{Name: "somebody@provider", Role: harness.Viewer, User: "s"})
-	namesake := first.Begin(harness.Caller{Name: "owner", Role: harness.Viewer, User: "owner"}) // that a provider vouches for
-	narrow := first.Begin(harness.Caller{Name: "bob", Role: harness.Admin, Scope: "read"})
+	out := begin(t, first, harness.Caller{Name: "somebody@provider", Role: harness.Viewer, User: "s"})
+	namesake := begin(t, first, harness.Caller{Name: "owner", Role: harness.Viewer, User: "owner"}) // that a provider vouches for
+	narrow := begin(t, first, harness.Caller{Name: "bob", Role: harness.Admin, Scope: "read"})
 	file, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(file), secrets["owner"]) || strings.Contains(string(file), out) {
 		t.Errorf("the file has a secret, or cannot be read: %v", err)

@@ -32,6 +32,7 @@ type keptCode struct {
 	Of      string          `json:"of,omitempty"`
 	Vouched *harness.Caller `json:"vouched,omitempty"`
 	Until   time.Time       `json:"until"`
+	Expires time.Time       `json:"expires,omitzero"` // when its caller does, and so the login
 	Used    time.Time       `json:"used,omitzero"`
 	Login   string          `json:"login,omitempty"` // the hash of what it was exchanged for
 }
@@ -54,9 +55,9 @@ type loginShare struct {
 // Share makes logins those of all servers that share something: a browser that
 // is logged in to one is to all of them, until it is logged out of any. current
 // says what a credential may do now. failed hears of what could not be read or
-// written; a login is then this server's alone, and the end of one is told the
-// others later. Call it before the first request,
-// and [Logins.Follow].
+// written; no code is made or taken then, a login at a provider is this server's
+// alone, and the end of one is told the others later. Call it before the first
+// request, and [Logins.Follow].
 func (l *Logins) Share(ctx context.Context, s Shared, current credentials, failed func(error)) error {
 	share := &loginShare{paper: paper.In(s, loginsPlace), bells: s, current: current, failed: failed, due: make(chan struct{}, 1), owed: owed{}, again: make(chan struct{}, 1)}
 	share.noted.Store(time.Now().UnixNano())
@@ -145,8 +146,9 @@ func (l *Logins) known() uint64 {
 	return l.share.version
 }
 
-// changeShared has f change the book as all servers have it.
-func (l *Logins) changeShared(f func(b *book, now time.Time)) {
+// changeShared has f change the book as all servers have it. If that fails,
+// otherwise has f.
+func (l *Logins) changeShared(f func(b *book, now time.Time), otherwise func(f func(b *book, now time.Time))) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), sharedFor)
@@ -164,11 +166,12 @@ func (l *Logins) changeShared(f func(b *book, now time.Time)) {
 	})
 	if err != nil {
 		l.share.failed(fmt.Errorf("logins: %w", err))
-		l.alone(f)
-		return
+		otherwise(f)
+		return harness.ErrUnavailable.Saying("what the servers share cannot be reached; try again")
 	}
 	l.adopt(next, version)
 	l.paid(ends)
+	return nil
 }
 
 // note brings the uses along that only this server knows of.
@@ -188,11 +191,16 @@ func (l *Logins) adopt(next *book, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for h, o := range l.book.open {
-		if n := next.open[h]; n == nil {
-			l.ended = append(l.ended, o.caller.Login)
-		} else if n.last.Before(o.last) {
+		n := next.open[h]
+		if n != nil && n.last.Before(o.last) {
 			n.last = o.last
 		}
+		if n != nil && n.caller.Life.Of() == o.caller.Life.Of() {
+			n.caller.Life = o.caller.Life
+			continue
+		}
+		o.caller.Life.End()
+		l.ended = append(l.ended, o.caller.Login)
 	}
 	l.ended = append(l.ended, l.book.ended...)
 	next.ended = nil // they were in the book, or nobody had them open
@@ -236,7 +244,7 @@ func (s *loginShare) decode(all sharedLogins, now time.Time) *book {
 		if !c.Expires.IsZero() && c.Expires.Before(k.Until) {
 			k.Until = c.Expires
 		}
-		c.Login, c.Expires = k.Login, k.Until
+		c.Login, c.Expires, c.Life = k.Login, k.Until, harness.NewLife(c.Life)
 		b.open[hash] = &login{caller: c, with: logCredential{k.Of, k.Vouched != nil}, until: k.Until, last: k.Last}
 	}
 	for _, k := range all.Codes {
@@ -248,6 +256,9 @@ func (s *loginShare) decode(all sharedLogins, now time.Time) *book {
 		if !ok {
 			b.strangeCodes = append(b.strangeCodes, k)
 			continue
+		}
+		if c.Expires.IsZero() || !k.Expires.IsZero() && k.Expires.Before(c.Expires) {
+			c.Expires = k.Expires
 		}
 		o := &code{caller: c, with: logCredential{k.Of, k.Vouched != nil}, until: k.Until, used: k.Used}
 		o.login, _ = parseHash(k.Login) // zero: none
@@ -282,7 +293,7 @@ func (s *loginShare) encode(id string, b *book) sharedLogins {
 		all.Logins = append(all.Logins, k)
 	}
 	for h, o := range b.codes {
-		k := keptCode{Hash: hex.EncodeToString(h[:]), Name: o.caller.Name, Until: o.until, Used: o.used}
+		k := keptCode{Hash: hex.EncodeToString(h[:]), Name: o.caller.Name, Until: o.until, Expires: o.caller.Expires, Used: o.used}
 		if !o.used.IsZero() {
 			k.Login = hex.EncodeToString(o.login[:])
 		}

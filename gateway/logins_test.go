@@ -2,6 +2,8 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,10 +20,39 @@ import (
 
 var alice = harness.Caller{Name: "alice's laptop", User: "alice", Role: harness.Approver}
 
+// codeFor is a code for a caller, begin a login, and exchanged what there is for a
+// code.
+func codeFor(t testing.TB, l *gateway.Logins, c harness.Caller) string {
+	t.Helper()
+	code, err := l.Code(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func begin(t testing.TB, l *gateway.Logins, c harness.Caller) string {
+	t.Helper()
+	secret, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func exchanged(l *gateway.Logins, code string) (string, harness.Caller, bool) {
+	secret, c, err := l.Exchange(code)
+	return secret, c, err == nil
+}
+
 // loggedIn is the cookie header of a browser that was logged in by a code.
 func (s *site) loggedIn() map[string][]string {
 	s.t.Helper()
-	_, code, _ := strings.Cut(s.logins.LoginURL("http://"+s.host+"/", harness.Caller{Name: "owner", Role: harness.Admin}), "#code=")
+	link, err := s.logins.LoginURL("http://"+s.host+"/", harness.Caller{Name: "owner", Role: harness.Admin})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(link, "#code=")
 	resp := s.post("/login", `{"code":"`+code+`","next":"/x"}`, one("Origin", "http://"+s.host))
 	if resp.StatusCode != 200 || len(resp.Cookies()) != 1 {
 		b, _ := io.ReadAll(resp.Body)
@@ -42,7 +73,7 @@ func TestACodeIsGoodOnceFromOurPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gateway.AuthOptions{}, gateway.EdgeOptions{})
 	ours := one("Origin", "http://"+s.host)
-	code := s.logins.Code(alice)
+	code := codeFor(t, s.logins, alice)
 	body := `{"code":"` + code + `"}`
 	for name, c := range map[string]struct {
 		body string
@@ -90,7 +121,7 @@ func TestACallerGetsACodeForAnotherBrowser(t *testing.T) {
 	if json.NewDecoder(resp.Body).Decode(&answer); resp.StatusCode != 200 {
 		t.Fatal(resp.StatusCode)
 	}
-	if _, c, ok := s.logins.Exchange(answer.Code); !ok || c.Name != "owner" || c.Role != harness.Admin {
+	if _, c, ok := exchanged(s.logins, answer.Code); !ok || c.Name != "owner" || c.Role != harness.Admin {
 		t.Errorf("%+v %t", c, ok)
 	}
 }
@@ -116,9 +147,9 @@ func TestTimesOfALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := bareLogins(t, false)
 		exchange := func(after time.Duration) (string, bool) {
-			code := l.Code(alice)
+			code := codeFor(t, l, alice)
 			time.Sleep(after) // sleep: the bubble's clock is what is tested
-			s, _, ok := l.Exchange(code)
+			s, _, ok := exchanged(l, code)
 			return s, ok
 		}
 		if _, ok := exchange(time.Minute - 1); !ok {
@@ -130,10 +161,10 @@ func TestTimesOfALogin(t *testing.T) {
 
 		// A code that comes again at once ends the login that was had for it.
 		for after, want := range map[time.Duration]bool{time.Second - 1: false, time.Second: true} {
-			code := l.Code(alice)
-			s, _, ok := l.Exchange(code)
+			code := codeFor(t, l, alice)
+			s, _, ok := exchanged(l, code)
 			time.Sleep(after) // sleep: as above
-			if _, _, again := l.Exchange(code); again || !ok || known(l, s) != want {
+			if _, _, again := exchanged(l, code); again || !ok || known(l, s) != want {
 				t.Errorf("used again after %s: login there %t, want %t", after, known(l, s), want)
 			}
 		}
@@ -157,30 +188,59 @@ func TestTimesOfALogin(t *testing.T) {
 	})
 }
 
+// TestLoginsAreBounded: a credential that has too many loses its own, and nobody
+// loses one by another's.
 func TestLoginsAreBounded(t *testing.T) {
 	t.Parallel()
 	l := bareLogins(t, false)
-	first := l.Code(alice)
-	for range 64 {
-		l.Code(alice)
+	bob := harness.Caller{Name: "bob", User: "bob", Role: harness.Viewer}
+	bobs, waits := begin(t, l, bob), codeFor(t, l, bob)
+	first := codeFor(t, l, alice)
+	for range gateway.MaxCodesOf {
+		codeFor(t, l, alice)
 	}
-	if _, _, ok := l.Exchange(first); ok {
-		t.Error("65 codes wait")
+	if _, _, ok := exchanged(l, first); ok {
+		t.Error("one code too many waits")
 	}
-	oldest := l.Begin(alice)
-	for range 1024 {
-		l.Begin(alice)
+	oldest := begin(t, l, alice)
+	for range gateway.MaxLoginsOf {
+		begin(t, l, alice)
 	}
-	if l.Len() != 1024 || known(l, oldest) {
+	if l.Len() != gateway.MaxLoginsOf+1 || known(l, oldest) {
 		t.Errorf("%d logins, the oldest there: %t", l.Len(), known(l, oldest))
 	}
 	l.EndOf("somebody else's")
-	if l.Len() != 1024 {
+	if l.Len() != gateway.MaxLoginsOf+1 {
 		t.Errorf("%d logins", l.Len())
 	}
 	l.EndOf(alice.Name)
-	if l.Len() != 0 {
+	if l.Len() != 1 {
 		t.Errorf("%d logins after their token was revoked", l.Len())
+	}
+	other := func(i int) harness.Caller {
+		return harness.Caller{Name: fmt.Sprint("n", i), User: "n", Role: harness.Viewer}
+	}
+	for i := range gateway.MaxCodes - 1 {
+		codeFor(t, l, other(i))
+	}
+	if _, err := l.Code(alice); !errors.Is(err, harness.ErrTooMany) {
+		t.Errorf("one code too many of all: %v", err)
+	}
+	for i := range gateway.MaxLogins - 1 {
+		begin(t, l, other(i))
+	}
+	if _, err := l.Begin(alice); !errors.Is(err, harness.ErrTooMany) {
+		t.Errorf("one login too many of all: %v", err)
+	}
+	if !known(l, bobs) {
+		t.Error("bob is logged out by others")
+	}
+	if _, _, err := l.Exchange(waits); !errors.Is(err, harness.ErrTooMany) {
+		t.Errorf("a code for one too many: %v", err)
+	}
+	l.EndOf("n1")
+	if _, _, ok := exchanged(l, waits); !ok {
+		t.Error("bob's code is spent by others")
 	}
 }
 
@@ -228,7 +288,7 @@ func TestTheEndOfALoginIsTold(t *testing.T) {
 			return r
 		}
 		open := func() (*http.Request, string) {
-			r := request(l.Begin(ada))
+			r := request(begin(t, l, ada))
 			c, ok := l.CallerOf(r)
 			if !ok || c.Login == "" || c.Name != ada.Name {
 				t.Fatalf("the caller is %+v", c)
@@ -251,11 +311,11 @@ func TestTheEndOfALoginIsTold(t *testing.T) {
 		l.End(one)
 		told("logged out", first)
 
-		code := l.Code(ada)
-		secret, _, _ := l.Exchange(code)
+		code := codeFor(t, l, ada)
+		secret, _, _ := exchanged(l, code)
 		c, _ := l.CallerOf(request(secret))
 		told("logged in")
-		if _, _, ok := l.Exchange(code); ok {
+		if _, _, ok := exchanged(l, code); ok {
 			t.Error("the code is good twice")
 		}
 		told("its code came twice", c.Login)
@@ -267,11 +327,11 @@ func TestTheEndOfALoginIsTold(t *testing.T) {
 
 		oldest, third := open()
 		<-time.After(time.Second)
-		for l.Len() < gateway.MaxLogins {
-			l.Begin(ada)
+		for l.Len() < gateway.MaxLoginsOf {
+			begin(t, l, ada)
 		}
 		told("room for all")
-		l.Begin(ada)
+		begin(t, l, ada)
 		told("one too many", third)
 		if _, ok := l.CallerOf(oldest); ok {
 			t.Error("it is still open")

@@ -272,13 +272,17 @@ func (p *Provider) name(claims map[string]any, user string) string {
 	return printable(name, maxTokenName)
 }
 
+// hashedUser begins the identifiers of users that are hashes.
+const hashedUser = "usr_"
+
 // userID is a provider's word for a user as one of our identifiers. Words that
-// are none become their hash, so that no two users become one.
+// are none become their hash, and so do those that look like one, so that no two
+// users become one.
 func userID(user string) string {
-	if harness.CheckID("user", user) == nil {
+	if harness.CheckID("user", user) == nil && !strings.HasPrefix(user, hashedUser) {
 		return user
 	}
-	return strings.Replace(string(harness.DefaultSession(user)), harness.SessionPrefix, "usr_", 1)
+	return strings.Replace(string(harness.DefaultSession(user)), harness.SessionPrefix, hashedUser, 1)
 }
 
 // role is the highest that a claim gives, or the default.

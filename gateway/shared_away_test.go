@@ -91,7 +91,7 @@ func TestADatabaseThatIsAwayIsToldAndWhatItHadToSayIsHeardLater(t *testing.T) {
 				synctest.Wait()
 
 				way.how.Store(how)
-				other.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
+				begin(t, other.logins, harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
 				if err := gateway.RemoveSharedToken(t.Context(), depot, "bob"); err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestADatabaseThatIsAwayIsToldAndWhatItHadToSayIsHeardLater(t *testing.T) {
 				}
 
 				way.how.Store("hangs")
-				other.logins.Begin(harness.Caller{Name: "eve@provider", User: "eve", Role: harness.Viewer})
+				begin(t, other.logins, harness.Caller{Name: "eve@provider", User: "eve", Role: harness.Viewer})
 				if _, err := gateway.AddSharedToken(t.Context(), depot, gateway.Token{Name: "eve", User: "eve", Role: harness.Operator}); err != nil {
 					t.Fatal(err)
 				}

@@ -187,7 +187,7 @@ func TestTheEndOfAnOwnersTokenIsNoOthersEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits(t, "b's owner on a", func() bool { c, ok := a.tokens.Caller(first); return ok && c.Name == "owner@b" })
-	mine, foreign := a.logins.Begin(a.tokens.Owner()), a.logins.Begin(b.tokens.Owner())
+	mine, foreign := begin(t, a.logins, a.tokens.Owner()), begin(t, a.logins, b.tokens.Owner())
 	if err := gateway.RemoveSharedToken(t.Context(), depot, "owner@b"); err != nil {
 		t.Fatal(err)
 	}
@@ -271,17 +271,17 @@ func TestABrowserIsLoggedInToEveryServer(t *testing.T) {
 	waits(t, "the token", func() bool { _, ok := a.tokens.Caller(bob); return ok })
 	caller, _ := a.tokens.Caller(bob)
 	// The code of one, exchanged at another, good at a third.
-	code := a.logins.Code(caller)
+	code := codeFor(t, a.logins, caller)
 	waits(t, "the token there", func() bool { _, ok := b.tokens.Caller(bob); return ok })
-	bobs, _, ok := b.logins.Exchange(code)
+	bobs, _, ok := exchanged(b.logins, code)
 	if !ok {
 		t.Fatal("the code is not known elsewhere")
 	}
-	owners, _, ok := c.logins.Exchange(a.logins.Code(a.tokens.Owner()))
+	owners, _, ok := exchanged(c.logins, codeFor(t, a.logins, a.tokens.Owner()))
 	if !ok {
 		t.Fatal("the owner's code is not known elsewhere")
 	}
-	vouched := b.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
+	vouched := begin(t, b.logins, harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
 	for _, s := range []*sharing{a, b, c} {
 		for secret, want := range map[string]string{bobs: "bob", owners: "owner@a", vouched: "ada@provider"} {
 			waits(t, "the login of "+want, func() bool { c, ok := s.browser(secret); return ok && c.Name == want && c.Login != "" })
@@ -346,11 +346,11 @@ func TestALogoutWhileTheDatabaseIsAwayStands(t *testing.T) {
 	depot := memory.NewDepot()
 	way := &cut{Shared: depot}
 	a, b := newSharing(t, way, "a", t.TempDir()), newSharing(t, depot, "bb", t.TempDir())
-	known := b.logins.Begin(harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
+	known := begin(t, b.logins, harness.Caller{Name: "ada@provider", User: "ada", Role: harness.Viewer})
 	waits(t, "the login", func() bool { _, ok := a.browser(known); return ok })
 	who, _ := a.browser(known)
 	way.off.Store(true)
-	unheard := b.logins.Begin(harness.Caller{Name: "bob@provider", User: "bob", Role: harness.Viewer})
+	unheard := begin(t, b.logins, harness.Caller{Name: "bob@provider", User: "bob", Role: harness.Viewer})
 	for _, secret := range []string{known, unheard} {
 		out, err := http.NewRequestWithContext(t.Context(), "POST", "/logout", nil)
 		if err != nil {
@@ -360,7 +360,7 @@ func TestALogoutWhileTheDatabaseIsAwayStands(t *testing.T) {
 		a.logins.End(out)
 	}
 	a.hears(who.Login)
-	third := b.logins.Begin(harness.Caller{Name: "eve@provider", User: "eve", Role: harness.Viewer}) // a change that is adopted
+	third := begin(t, b.logins, harness.Caller{Name: "eve@provider", User: "eve", Role: harness.Viewer}) // a change that is adopted
 	way.off.Store(false)
 	waits(t, "what others did", func() bool { _, ok := a.browser(third); return ok })
 	for _, secret := range []string{known, unheard} {
@@ -377,11 +377,11 @@ func TestACodeIsGoodOnceOnAllServers(t *testing.T) {
 	t.Parallel()
 	depot := memory.NewDepot()
 	all := []*sharing{newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "b", t.TempDir())}
-	code := all[0].logins.Code(all[0].tokens.Owner())
+	code := codeFor(t, all[0].logins, all[0].tokens.Owner())
 	won := make([]string, 6)
 	var wg sync.WaitGroup
 	for i := range won {
-		wg.Go(func() { won[i], _, _ = all[i%2].logins.Exchange(code) })
+		wg.Go(func() { won[i], _, _ = exchanged(all[i%2].logins, code) })
 	}
 	wg.Wait()
 	got := ""

@@ -54,7 +54,7 @@ type Tokens struct {
 	asked   atomic.Int64  // when somebody with an unknown token had them looked at, as well
 	version atomic.Uint64 // of what is shared
 
-	loading  sync.Mutex // guards enrolled, and is held while tokens are read
+	loading  sync.Mutex // guards enrolled and the writing of what is known, and is held while tokens are read
 	enrolled string     // the hash of the first token, as the others know it
 
 	mu     sync.RWMutex // guards what follows
@@ -146,28 +146,53 @@ func (t *Tokens) load(ctx context.Context, now [2]stamp) error {
 			return fmt.Errorf("token %s: %w", o.Name(), err)
 		}
 	}
-	all[t.place(own)] = known{own, t.Owner()}
-	if now[0].info == nil { // it was just made
+	all[t.place(own)] = known{own, t.owner(t.ownerName())}
+	ended := succeed(all, t.byHash) // which nobody else writes
+	if now[0].info == nil {         // it was just made
 		now = t.stamps()
 	}
 	t.mu.Lock()
-	was := t.byHash
 	t.byHash, t.stamp, t.own = all, now, own
 	t.mu.Unlock()
-	for place, k := range was {
-		if is, ok := all[place]; !ok || is != k {
-			t.opts.OnRevoke(k.caller.Name)
-		}
+	for _, k := range ended {
+		k.caller.Life.End()
+	}
+	for _, k := range ended {
+		t.opts.OnRevoke(k.caller.Name)
 	}
 	return nil
 }
 
+// succeed lets the tokens go on living that were valid before, as they were, and
+// has the others begin. It returns those that are not valid any more.
+func succeed(all, was map[[32]byte]known) (ended []known) {
+	for place, k := range all {
+		before, ok := was[place]
+		if k.caller.Life = before.caller.Life; !ok || k != before {
+			k.caller.Life = harness.NewLife(nil)
+		}
+		all[place] = k
+	}
+	for place, k := range was {
+		if all[place] != k {
+			ended = append(ended, k)
+		}
+	}
+	return ended
+}
+
 // Owner is the caller with this server's first token.
 func (t *Tokens) Owner() harness.Caller {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byHash[t.place(t.own)].caller
+}
+
+func (t *Tokens) ownerName() string {
 	if t.opts.Shared != nil {
-		return t.owner(Owner{Server: t.opts.Server}.Name())
+		return Owner{Server: t.opts.Server}.Name()
 	}
-	return t.owner(ownerName)
+	return ownerName
 }
 
 func (t *Tokens) owner(name string) harness.Caller {

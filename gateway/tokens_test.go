@@ -50,7 +50,7 @@ func TestTheFirstTokenIsMadeOnce(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	c, ok := openTokens(t, dir, &gateway.TokenOptions{Owner: "me"}).Caller(made[0])
-	if want := (harness.Caller{Name: "owner", User: "me", Role: harness.Admin}); !ok || c != want {
+	if want := (harness.Caller{Name: "owner", User: "me", Role: harness.Admin, Life: c.Life}); !ok || c != want {
 		t.Errorf("%+v, %t", c, ok)
 	}
 }
@@ -113,13 +113,14 @@ func TestNamedTokensComeAndGoWhileTheServerRuns(t *testing.T) {
 	}
 	await(t, func() bool { _, ok := k.Caller(token); return ok })
 	c, _ := k.Caller(token)
-	if want := (harness.Caller{Name: "laptop", User: "alice", Role: harness.Approver}); c != want {
+	if want := (harness.Caller{Name: "laptop", User: "alice", Role: harness.Approver, Life: c.Life}); c != want || c.Life == nil || c.Life.Over() {
 		t.Errorf("%+v", c)
 	}
 	if err := gateway.RemoveToken(dir, "laptop"); err != nil {
 		t.Fatal(err)
 	}
 	await(t, func() bool { _, ok := k.Caller(token); return !ok })
+	await(t, c.Life.Over) // who came with it is nobody any more
 	if name := <-revoked; name != "laptop" {
 		t.Errorf("revoked %q", name)
 	}

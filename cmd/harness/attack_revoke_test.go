@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -167,5 +168,56 @@ func TestTheRulesOfAUserAreTheSameOnEveryProtocol(t *testing.T) {
 	}
 	if lines := h.lines(t, "audit.log", `"action":"revoke"`); len(lines) != 2 || !strings.Contains(lines[0], "not_found") || !strings.Contains(lines[1], rule) {
 		t.Errorf("the audit has %q", lines)
+	}
+}
+
+// TestABodyThatComesAfterTheEndOfItsTokenDoesNothing: who sent the head was
+// somebody, and is nobody when there is something to decide.
+func TestABodyThatComesAfterTheEndOfItsTokenDoesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.tokens["laptop"] = h.grant(t, "laptop", "ada", "operator")
+	h.knows(t, "laptop")
+	id := h.session(t, "laptop", "hello")
+	type late struct {
+		body string
+		conn net.Conn
+		r    *bufio.Reader
+	}
+	var all []late
+	for _, q := range []ask{
+		{as: "root", path: "/tokens", body: `{"name":"mine","role":"admin"}`},
+		{as: "laptop", path: "/chat/sessions/" + id + "/turns", body: `{"prompt":"hello"}`},
+	} {
+		conn, err := h.stranger().Dial("tcp", h.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(patience))
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: text/event-stream, application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", q.path, h.host, h.tokens[q.as], len(q.body))
+		r := bufio.NewReader(conn)
+		if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 100 { // it waits for the body
+			t.Fatalf("%s: %v, %v", q.path, resp, err)
+		}
+		all = append(all, late{q.body, conn, r})
+	}
+	h.unchanged(t, func() {
+		for _, name := range []string{"root", "laptop"} {
+			mustRun(t, "token", "rm", "--data", h.dir, name)
+			until(t, "the end of "+name, func() bool { return h.send(t, ask{as: name, method: "GET", path: "/whoami"}).status == 401 })
+		}
+		for _, l := range all {
+			h.refused(t, l.body, func() {
+				io.WriteString(l.conn, l.body)
+				resp, err := http.ReadResponse(l.r, nil)
+				if err != nil || resp.StatusCode != 401 {
+					t.Errorf("%s: %v, %v", l.body, resp, err)
+				}
+			})
+		}
+	})
+	if list := mustRun(t, "token", "ls", "--data", h.dir); strings.Contains(list, "mine") {
+		t.Errorf("there is a token that nobody could make:\n%s", list)
 	}
 }

@@ -153,7 +153,10 @@ func (s *surface) open(ctx context.Context, store harness.Store, d *door, addr n
 			return err
 		}
 	}
-	s.login = logins.LoginURL(s.url, tokens.Owner())
+	if s.login, err = logins.LoginURL(s.url, tokens.Owner()); err != nil {
+		s.log.Warn("no link to log in with", "err", err)
+		s.login = s.url + "/login"
+	}
 	s.srv = s.edge.Server(s.log)
 	withdraw, err := gateway.Announce(dir, s.url)
 	if err != nil {

@@ -123,6 +123,9 @@ func (l *lines) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	defer conn.Close()
 	caller, _ := harness.CallerOf(r.Context())
 	defer l.hold(conn, caller)()
+	if caller.Life.Over() { // who closes its connections may have looked before this one was there
+		return
+	}
 	ctx := harness.WithCaller(l.ctx, caller)
 	if !caller.Expires.IsZero() {
 		var cancel context.CancelFunc

@@ -42,6 +42,14 @@ func (h *Hub) bound(w *watcher) {
 	})
 }
 
+// stands ends a connection, which is in its room, whose caller is nobody any
+// more: who closes those may have looked before it was there.
+func (w *watcher) stands() {
+	if w.who != nil && w.who.Life.Over() {
+		w.conn.Close(closePolicy, "the credential was revoked, or logged out")
+	}
+}
+
 // CloseOf ends the connections that were opened with a credential of this name.
 // It does not wait for them.
 func (h *Hub) CloseOf(name string) {

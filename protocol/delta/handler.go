@@ -183,6 +183,7 @@ func (h *Hub) Opened(c *socket.Conn) {
 	w.join = ""
 	h.enter(id, w)
 	h.bound(w)
+	w.stands()
 }
 
 // Closed is its last.
@@ -289,6 +290,7 @@ func (h *Hub) do(ctx context.Context, w *watcher, q request) (harness.Receipt, e
 		h.leave(w)
 		w.since = 0 // was about the session it left
 		h.enter(q.Session, w)
+		w.stands()
 		r = w.room.Load()
 	}
 	receipt, err := h.k.Do(ctx, r.id, harness.By(q.Cmd, w.user))

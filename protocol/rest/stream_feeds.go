@@ -125,6 +125,10 @@ func (f *feeds) serve(rw http.ResponseWriter, r *http.Request, s subscription) (
 		return nil
 	}
 	f.enter(w, s.session, sum)
+	if caller.Life.Over() { // who closes its streams may have looked before this one was there
+		f.leave(w)
+		return errExpired
+	}
 	if s.health {
 		if err := f.greet(r.Context(), w); err != nil {
 			f.leave(w)

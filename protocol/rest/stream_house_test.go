@@ -85,7 +85,11 @@ func build(t testing.TB, st harness.Store, src string, ko kernel.Options, fo fee
 	mux.HandleFunc("GET /{id}", func(w http.ResponseWriter, r *http.Request) {
 		if name := r.Header.Get("Caller"); name != "" {
 			until, _ := time.Parse(time.RFC3339Nano, r.Header.Get("Expires")) // none: never
-			r = r.WithContext(harness.WithCaller(r.Context(), harness.Caller{Name: name, Role: harness.Admin, Expires: until}))
+			life := harness.NewLife(nil)
+			if r.Header.Get("Over") != "" {
+				life.End()
+			}
+			r = r.WithContext(harness.WithCaller(r.Context(), harness.Caller{Name: name, Role: harness.Admin, Expires: until, Life: life}))
 		}
 		s, err := parseSubscription(r, harness.SessionID(r.PathValue("id")))
 		if turn := r.URL.Query().Get("turn"); turn != "" {
