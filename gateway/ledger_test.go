@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -178,5 +179,45 @@ func TestARecordIsOneLine(t *testing.T) {
 	})
 	if n := bytes.Count(b.Bytes(), []byte("\n")); n != 1 || b.Len() > 4096 || bytes.ContainsAny(b.Bytes(), "\x1b\r\u202e") {
 		t.Errorf("%d lines: %q", n, b.Bytes())
+	}
+}
+
+// TestARefusedTrustSaysWhichModeWasAskedFor, in a session and in a new one.
+func TestARefusedTrustSaysWhichModeWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w, p := newWorld(t), newPages()
+	g := gateway.New(w.k, &gateway.Options{Audit: p.Ledger})
+	ctx, id := as(t, "alice", harness.Operator), w.create("alice")
+	g.Do(ctx, id, harness.Configure{Patch: mode(harness.FullAuto)})
+	g.Create(ctx, harness.NewSession{Config: mode(harness.FullAuto)})
+	all := p.turned()
+	if len(all) != 2 {
+		t.Fatalf("the audit has %+v", all)
+	}
+	for _, r := range all {
+		if r.Action != gateway.Trust || r.Detail != string(harness.FullAuto) || !errors.Is(r.Err, harness.ErrForbidden) {
+			t.Errorf("the audit has %+v", r)
+		}
+	}
+}
+
+// TestAGlimpseIsNothingThatWasAskedFor: it shows what a list shows, and what it
+// does not show leaves no line.
+func TestAGlimpseIsNothingThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w, p := newWorld(t), newPages()
+	g := gateway.New(w.k, &gateway.Options{Audit: p.Ledger})
+	id := w.create("alice")
+	if sum, err := g.Glimpse(as(t, "alice", harness.Viewer), id); err != nil || sum.Session != id {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if _, err := g.Glimpse(as(t, "bob", harness.Viewer), id); !errors.Is(err, harness.ErrNotFound) {
+		t.Errorf("another's: %v", err)
+	}
+	if _, err := g.Glimpse(t.Context(), id); !errors.Is(err, harness.ErrUnauthenticated) {
+		t.Errorf("nobody's: %v", err)
+	}
+	if all := p.turned(); len(all) > 0 {
+		t.Errorf("the audit has %+v", all)
 	}
 }

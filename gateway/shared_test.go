@@ -395,3 +395,49 @@ func TestACodeIsGoodOnceOnAllServers(t *testing.T) {
 		t.Errorf("the login of a stolen code stands: %t", ok)
 	}
 }
+
+// TestALoginByACodeEndsWithWhoAskedForIt, whichever server takes the code: a
+// token of a provider, or a login, begets none that outlives it.
+func TestALoginByACodeEndsWithWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	depot := memory.NewDepot()
+	a, b := newSharing(t, depot, "a", t.TempDir()), newSharing(t, depot, "bb", t.TempDir())
+	soon := time.Now().Add(5 * time.Minute)
+	owner := a.tokens.Owner()
+	owner.Expires, owner.Login = soon, "x" // of a login that is almost over
+	for _, c := range []harness.Caller{{Name: "ada@provider", User: "ada", Role: harness.Viewer, Expires: soon}, owner} {
+		secret, _, err := b.logins.Exchange(codeFor(t, a.logins, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*sharing{a, b} {
+			waits(t, "the login", func() bool { _, ok := s.browser(secret); return ok })
+			if got, _ := s.browser(secret); !got.Expires.Equal(soon) {
+				t.Errorf("%s is logged in until %s, want %s", c.Name, got.Expires, soon)
+			}
+		}
+	}
+}
+
+// TestACodeIsNotGoodTwiceAroundAnOutage: while the others cannot be told it is
+// good nowhere, and afterwards once.
+func TestACodeIsNotGoodTwiceAroundAnOutage(t *testing.T) {
+	t.Parallel()
+	way := &cut{Shared: memory.NewDepot()}
+	a := newSharing(t, way, "a", t.TempDir())
+	code := codeFor(t, a.logins, a.tokens.Owner())
+	way.off.Store(true)
+	if _, _, err := a.logins.Exchange(code); !errors.Is(err, harness.ErrUnavailable) {
+		t.Errorf("meanwhile: %v", err)
+	}
+	if _, err := a.logins.Code(a.tokens.Owner()); !errors.Is(err, harness.ErrUnavailable) {
+		t.Errorf("a new one: %v", err)
+	}
+	way.off.Store(false)
+	if _, _, ok := exchanged(a.logins, code); !ok {
+		t.Error("not good afterwards")
+	}
+	if _, _, ok := exchanged(a.logins, code); ok {
+		t.Error("good twice")
+	}
+}

@@ -50,4 +50,9 @@ func TestAListIsLiveForItsUserAlone(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("the stream outlives its token")
 	}
+	for _, line := range h.audit(t) {
+		if strings.Contains(string(line), `"foreign"`) {
+			t.Errorf("bob has asked for nothing of ada's: %s", line)
+		}
+	}
 }
