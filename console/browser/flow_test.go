@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	composer = `textarea[aria-label="Message"]`
-	steering = `textarea[aria-label="Steer the running turn"]`
-	card     = `[data-approval]`
+	composer   = `textarea[aria-label="Message"]`
+	steering   = `textarea[aria-label="Steer the running turn"]`
+	card       = `[data-approval]`
+	answerable = `[data-approval][data-ready="true"]` // it was to be seen for a moment: now it takes an answer
 )
 
 // newest is what the newest answer says, as people read it.
@@ -32,11 +33,11 @@ func TestNewSessionStreamsAsksAndEnds(t *testing.T) {
 	p.write(`textarea[name="prompt"]`, "write `hello there` to notes.md then run cat notes.md then say The end.")
 	p.shot("new-session")
 	p.press("Start")
-	p.see(card)
+	p.see(answerable)
 	p.read("notes.md")
 	p.key("y")
 	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
-	p.see(`[data-approval] pre`) // the command asks, too
+	p.see(answerable + ` pre`) // the command asks, too
 	p.key("y")
 	p.until(newest + `.includes("The end")`)
 	p.gone(card)
@@ -69,7 +70,7 @@ func TestDenyingWithAReasonTellsTheAgentWhy(t *testing.T) {
 	id := h.session("Deny", "write x to secret.txt", nil)
 	h.until(id, "a question", asks)
 	p := h.visit(t, "/s/"+id)
-	p.see(card)
+	p.see(answerable)
 	p.key("m")
 	p.write(`[data-approval] input`, "use another file")
 	p.key(enter)
@@ -105,6 +106,7 @@ func TestSteeringAndQueueingAreTwoThings(t *testing.T) {
 	p.see(`ul[aria-label="Queued prompts"] li`)
 	p.shot("steer-and-queue")
 	eval[bool](p, "document.activeElement.blur(), true")
+	p.see(answerable)
 	p.key("y")
 	h.until(id, "both turns' end", func(r row) bool { return idle(r) && r.Pending == 0 && r.Seq > 20 })
 	said := map[string]int{}
@@ -142,7 +144,7 @@ func TestAnAnswerInOnePageClosesTheCardInAnother(t *testing.T) {
 	id := h.session("Two pages", "write a to a.txt", nil)
 	h.until(id, "a question", asks)
 	one, two := h.visit(t, "/s/"+id), h.visit(t, "/s/"+id)
-	one.see(card)
+	one.see(answerable)
 	two.see(card)
 	eval[bool](two, sequence)
 	pressed := time.Now()
@@ -251,7 +253,7 @@ func TestEverythingWorksWithTheKeyboardAlone(t *testing.T) {
 	p.see(`dialog[open] textarea`)
 	p.until(`document.activeElement?.tagName === "TEXTAREA"`)
 	p.key("write k to keys.txt", enter)
-	p.see(card)
+	p.see(answerable)
 	p.key("y")
 	p.until(`document.querySelector('[data-tool="write"]')?.dataset.status === "complete"`)
 	p.key("2")

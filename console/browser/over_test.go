@@ -23,7 +23,7 @@ func overs(c cast) []over {
 		{"keyboard", "/", "[data-session]", key("?"), dialog},
 		{"palette", "/", "[data-session]", func(p *page) { p.do("palette", chromedp.KeyEvent("k", chromedp.KeyModifiers(2))) }, `dialog[open] [role="option"]`},
 		{"batch", "/inbox", "[data-approval] footer", click(`[...document.querySelectorAll("main header button")].at(-1)`), dialog},
-		{"always", "/s/" + c.asking, "[data-approval] footer", key("a"), `[data-testid="rule"]`},
+		{"always", "/s/" + c.asking, answerable, key("a"), `[data-testid="rule"]`},
 		{"branch", "/s/" + c.done, "article", key("b"), dialog},
 		{"rewind", "/s/" + c.done, "article button", click(`document.querySelector("article button")`), `[data-testid="rewind"] li`},
 		{"menu", "/s/" + c.done, "article", click(menu), `[role="menu"]`},

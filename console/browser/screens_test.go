@@ -53,6 +53,7 @@ func TestTheInboxHasEverythingThatNeedsSomebody(t *testing.T) {
 		p.read(text)
 	}
 	p.shot("inbox")
+	p.see(answerable)
 	p.key("a")
 	p.until(`document.querySelector('[data-testid="rule"]')?.innerText.includes("on every file inside the workspace")`)
 	p.key(escape)

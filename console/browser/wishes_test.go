@@ -49,7 +49,7 @@ func TestKeysCanBeChanged(t *testing.T) {
 	p.gone("dialog[open]")
 	p.key("h", "i")
 	p.until(`location.pathname === "/inbox"`)
-	p.see(card)
+	p.see(answerable)
 	p.until(`[...document.querySelectorAll('[data-approval] kbd')].map((k) => k.innerText).join("") === "oanm"`)
 	p.key("y")
 	p.key("o")
@@ -62,7 +62,7 @@ func TestKeysCanBeChanged(t *testing.T) {
 }
 
 // heardNotices has the page's notices collected, as if nobody looked at it.
-const heardNotices = `(window.heard = [], window.Notification = class { static permission = "granted"; static async requestPermission() { return "granted"; } constructor(title, o) { window.heard.push(title + ": " + o.body); } close() {} }, Object.defineProperty(document, "hidden", { get: () => true, configurable: true }), true)`
+const heardNotices = `(window.answerable = [], window.Notification = class { static permission = "granted"; static async requestPermission() { return "granted"; } constructor(title, o) { window.answerable.push(title + ": " + o.body); } close() {} }, Object.defineProperty(document, "hidden", { get: () => true, configurable: true }), true)`
 
 // In quiet hours nothing pops up; without them, several at once are one.
 func TestQuietHoursAreQuiet(t *testing.T) {
@@ -98,26 +98,26 @@ func TestQuietHoursAreQuiet(t *testing.T) {
 	p.until(`document.title.startsWith("(1)")`)
 	h.call("POST", "/chat/sessions/"+second+"/turns", fields{"prompt": "write b to b.txt"}, nil)
 	h.until(second, "a question", asks)
-	p.until(`window.heard.length > 0`)
-	if got := eval[string](p, `window.heard.join(" | ")`); got != "Heard: needs your approval" {
+	p.until(`window.answerable.length > 0`)
+	if got := eval[string](p, `window.answerable.join(" | ")`); got != "Heard: needs your approval" {
 		t.Errorf("it was told %q", got)
 	}
 	p.press("Send a test")
-	p.until(`window.heard.length === 2`)
+	p.until(`window.answerable.length === 2`)
 }
 
 // Whom the server tells is in the settings: it can be added, tried and removed.
 func TestWebhooksAreListedAddedTriedAndRemoved(t *testing.T) {
 	inFull(t)
 	t.Parallel()
-	heard := make(chan string, 8) // more than are sent
+	answerable := make(chan string, 8) // more than are sent
 	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusNoContent
 		if r.URL.Path == "/broken" {
 			status = http.StatusTeapot
 		}
 		w.WriteHeader(status)
-		heard <- r.Header.Get("Webhook-Signature")
+		answerable <- r.Header.Get("Webhook-Signature")
 	}))
 	t.Cleanup(to.Close)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -139,7 +139,7 @@ func TestWebhooksAreListedAddedTriedAndRemoved(t *testing.T) {
 	p.accessible(script, "a webhook's secret")
 	eval[bool](p, `[...document.querySelectorAll('[data-hook="ops"] button')].find((b) => b.innerText.includes("Send a test")).click(), true`)
 	p.until(`document.querySelector('[data-hook="ops"]').innerText.includes("It was taken")`)
-	if s := <-heard; s == "" {
+	if s := <-answerable; s == "" {
 		t.Error("the test is not signed")
 	}
 	eval[bool](p, `document.querySelector('[data-hook]:not([data-hook="ops"]) button').click(), true`)
@@ -260,7 +260,7 @@ func TestAFingerAnswersInTheInbox(t *testing.T) {
 		id := h.session(title, prompt, nil)
 		h.until(id, "a question", asks)
 		p.goTo("/inbox")
-		p.see(card)
+		p.see(answerable)
 		return id
 	}
 	decided := func(id, want string) {

@@ -1,21 +1,20 @@
 import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 
 import { api, messageOf } from "../data/api";
-import { editsOf } from "../data/edits";
 import { useKeyNames } from "../data/bindings";
+import { riskOf } from "../data/harm";
 import { useKeys } from "../data/keys";
-import { plain } from "../data/plain";
-import { commandOf, riskOf, subjectOf } from "../data/risk";
-import { t } from "../i18n";
+import { toolKind } from "../data/risk";
+import { useSeen } from "../data/seen";
+import { t } from "../i18n/card";
 import { later } from "../shell/later";
 import { Button, inputClass } from "../ui/controls";
-import { EditView } from "../ui/diff";
 import * as I from "../ui/icons";
-import { Json } from "../ui/json";
 import { Chip } from "../ui/status";
 import { Slide, Swipe } from "../ui/swipe";
 import { shortAge, useTick, Waiting } from "../ui/time";
 import { ToolIcon } from "./tool-icon";
+import { Fields, What } from "./what";
 
 const Rule = later(() => import("./rule"));
 
@@ -32,6 +31,9 @@ export interface Asked {
 
 export type Answer = { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session" | "always"; readonly reason?: string };
 
+const nothing = () => undefined;
+const deaf = { approve: nothing, deny: nothing, say: nothing, always: nothing };
+
 /** Sends an answer; the first one wins. */
 export function answer(request: string, a: Answer): Promise<unknown> {
   return api.answer(request, a);
@@ -39,43 +41,44 @@ export function answer(request: string, a: Answer): Promise<unknown> {
 
 /**
  * A question that waits: what would be done, how much it can break, and the
- * answers. Keys work while it is the active one; none approves a high risk.
+ * answers. It takes none until it was to be seen for a moment, and one at most. Keys
+ * work while it is the active one, and while it is quiet do nothing; none approves
+ * a high risk.
  */
-export function ApprovalCard({ asked, active, head, onAnswered }: { readonly asked: Asked; readonly active: boolean; readonly head?: ReactNode; readonly onAnswered?: (a: Answer) => void }): ReactNode {
+export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }: { readonly asked: Asked; readonly active: boolean; readonly quiet?: boolean; readonly head?: ReactNode; readonly onAnswered?: (a: Answer) => void }): ReactNode {
   const [mode, setMode] = useState<"ask" | "deny" | "always" | "session" | "sure">("ask");
-  const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState(false);
   const [error, setError] = useState("");
   const key = useKeyNames();
   const risk = riskOf(asked.tool_name, asked.input);
-  const question = asked.tool_name === "ask_user" || asked.tool_name === "AskUserQuestion";
+  const question = toolKind(asked.tool_name) === "ask";
   const limit = asked.tool_name === "health_policy";
+  const seen = useSeen(asked.request_id), busy = sent || !seen;
   const send = (a: Answer) => {
-    setBusy(true);
+    if (busy) return;
+    setSent(true);
     setError("");
-    answer(asked.request_id, a).then(() => onAnswered?.(a), (e: unknown) => (setError(messageOf(e)), setBusy(false)));
+    answer(asked.request_id, a).then(() => onAnswered?.(a), (e: unknown) => (setError(messageOf(e)), setSent(false)));
   };
-  const approve = () => (risk === "high" && mode !== "sure" ? setMode("sure") : send({ decision: "allow" }));
-  useKeys(
-    question
-      ? { deny: () => send({ decision: "deny" }) }
-      : {
-          approve: () => (risk === "high" ? setMode("sure") : busy ? undefined : send({ decision: "allow" })),
-          deny: () => (busy ? undefined : send({ decision: "deny" })),
-          say: () => setMode("deny"),
-          always: () => (risk === "high" || limit ? undefined : setMode("always")),
-          Escape: () => (mode === "ask" ? false : setMode("ask")),
-        },
-    active,
-    "card",
-  );
+  const turn = (to: typeof mode) => void (busy || setMode(to));
+  const approve = () => (risk === "high" && mode !== "sure" ? turn("sure") : send({ decision: "allow" }));
+  const deny = () => send({ decision: "deny" });
+  const keys = question ? { deny } : {
+    approve: () => (risk === "high" ? turn("sure") : send({ decision: "allow" })),
+    deny,
+    say: () => turn("deny"),
+    always: () => (risk === "high" || limit ? undefined : turn("always")),
+    Escape: () => (mode === "ask" ? false as const : setMode("ask")),
+  };
+  useKeys(quiet ? deaf : keys, active, "card");
   const edge = risk === "high" ? "border-bad" : "border-warn";
   const asks = mode === "ask" && !busy;
   return (
     <Swipe
       right={asks && !question ? { label: risk === "high" ? t("approval.approve.more") : limit ? t("approval.continue") : t("approval.approve"), icon: <I.Check />, tone: risk === "high" ? "warn" : "ok", run: approve } : undefined}
-      left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: () => send({ decision: "deny" }) } : undefined}
+      left={asks ? { label: question ? t("approval.decline") : t("approval.deny"), icon: <I.Close />, tone: "bad", run: deny } : undefined}
     >
-      <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
+      <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} data-ready={active && !busy && !quiet} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
         <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
           <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
           <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
@@ -86,13 +89,13 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
           {asked.deadline !== undefined && <Expires at={asked.deadline} />}
         </header>
         <div className="max-h-[40dvh] space-y-2 overflow-y-auto px-4 py-2.5" tabIndex={0} role="group" aria-label={t("approval.what")}>
-          <What asked={asked} question={question} />
+          {question ? <Question asked={asked} /> : <What input={asked.input} description={asked.description} />}
           {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {asked.reason}</p>}
         </div>
         {error !== "" && <p role="alert" className="mx-4 mb-2 rounded-lg bg-bad-soft px-3 py-1.5 text-sm text-bad">{error}</p>}
         <footer className="border-t border-line bg-ground px-4 py-2.5">
           {question ? (
-            <Reply asked={asked} busy={busy} onSend={send} active={active} />
+            <Reply asked={asked} busy={busy} onSend={send} active={active && !quiet} />
           ) : mode === "deny" ? (
             <Say label={t("approval.say")} send={t("approval.deny")} busy={busy} onCancel={() => setMode("ask")} onSend={(reason) => send({ decision: "deny", reason })} />
           ) : mode === "always" || mode === "session" ? (
@@ -110,7 +113,7 @@ export function ApprovalCard({ asked, active, head, onAnswered }: { readonly ask
               {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
               {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
               <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
-              <Button tone="danger" disabled={busy} onClick={() => send({ decision: "deny" })} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
+              <Button tone="danger" disabled={busy} onClick={deny} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
               <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:!h-12">{t("approval.denyWhy")}</Button>
               </div>
             </div>
@@ -126,21 +129,12 @@ function Expires({ at }: { readonly at: string }): ReactNode {
   return <Chip tone="warn">{t("approval.expires", { in: left })}</Chip>;
 }
 
-function What({ asked, question }: { readonly asked: Asked; readonly question: boolean }): ReactNode {
-  const { tool_name: tool, input } = asked;
-  if (question) {
-    const q = input as { readonly question?: string } | undefined;
-    return <p className="text-base whitespace-pre-wrap">{q?.question ?? asked.description}</p>;
-  }
-  const edits = editsOf(tool, input);
-  if (edits.length > 0) return edits.map((e, i) => <EditView key={i} edit={e} />);
-  const command = commandOf(input);
-  if (command !== undefined) return <pre tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(command)}</pre>;
-  const subject = subjectOf(tool, input);
+function Question({ asked }: { readonly asked: Asked }): ReactNode {
+  const { question, options, ...rest } = (asked.input ?? {}) as { readonly question?: string; readonly options?: readonly unknown[] };
   return (
     <>
-      <p className="text-sm [overflow-wrap:anywhere]">{asked.description !== undefined && asked.description !== "" ? plain(asked.description) : plain(subject)}</p>
-      {input !== undefined && input !== null && <details className="text-xs"><summary className="text-faint">{t("approval.input")}</summary><div className="mt-1 rounded-lg bg-sunken p-2"><Json value={input} /></div></details>}
+      <p className="text-base whitespace-pre-wrap">{question ?? asked.description}</p>
+      <Fields of={Object.entries(options !== undefined && options.length > most ? { ...rest, options } : rest)} />
     </>
   );
 }
@@ -159,10 +153,13 @@ function Say({ label, send, busy, onCancel, onSend }: { readonly label: string; 
   );
 }
 
+/** As many options have a key, and a button. */
+const most = 8;
+
 /** Answers a question of the agent: one of its options, or in other words. */
 function Reply({ asked, busy, active, onSend }: { readonly asked: Asked; readonly busy: boolean; readonly active: boolean; readonly onSend: (a: Answer) => void }): ReactNode {
   const [text, setText] = useState("");
-  const options = ((asked.input as { readonly options?: readonly { readonly label: string; readonly description?: string }[] } | undefined)?.options ?? []).slice(0, 8);
+  const options = ((asked.input as { readonly options?: readonly { readonly label: string; readonly description?: string }[] } | undefined)?.options ?? []).slice(0, most);
   useKeys(Object.fromEntries(options.map((o, i) => [String(i + 1), () => onSend({ decision: "allow", reason: o.label })])), active, "card");
   return (
     <div className="space-y-2">

@@ -1,44 +1,67 @@
+import { partsOf } from "./patch";
+
 /** One change of a file as a call asked for it. */
 export interface Edit {
   readonly path: string;
   readonly before: string | undefined; // undefined: not known, all of it is new
   readonly after: string;
-  readonly patch?: string;
+  readonly lines?: readonly DiffLine[]; // of a patch
+}
+
+/** A call by what it asks for: changes, and the fields of which none of them tells. */
+export interface Drawn {
+  readonly edits: readonly Edit[];
+  readonly rest: Fields;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-const text = (v: unknown) => (typeof v === "string" ? v : undefined);
 
 /** The changes that a call asks for, whichever agent's tool it is. */
 export function editsOf(_tool: string, input: unknown): readonly Edit[] {
-  if (typeof input !== "object" || input === null) return [];
-  const i = input as Fields;
-  const patch = text(i["diff"]) ?? text(i["patch"]) ?? (text(i["input"])?.startsWith("*** Begin Patch") ? text(i["input"]) : undefined);
-  const path = text(i["path"]) ?? text(i["file_path"]) ?? text(i["notebook_path"]);
-  if (patch !== undefined) return patches(patch, path);
-  if (path === undefined) return [];
-  const content = text(i["content"]) ?? text(i["new_source"]);
-  if (content !== undefined) return [{ path, before: undefined, after: content }];
-  const one = (e: Fields): Edit[] => {
-    const before = text(e["old_string"]) ?? text(e["old"]) ?? text(e["oldText"]), after = text(e["new_string"]) ?? text(e["new"]) ?? text(e["newText"]);
-    return before === undefined || after === undefined ? [] : [{ path, before, after }];
+  return drawn(input).edits;
+}
+
+export function drawn(input: unknown): Drawn {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return { edits: [], rest: input === undefined || input === null ? {} : { "": input } };
+  const { take, rest } = taking(input as Fields);
+  const path = take("path", "file_path", "notebook_path");
+  const patch = take("diff", "patch") ?? (String((input as Fields)["input"]).startsWith("*** Begin Patch") ? take("input") : undefined);
+  if (patch !== undefined) return { edits: partsOf(split(patch), path).map(({ name, lines }) => ({ path: name, before: undefined, after: "", lines })), rest };
+  if (path === undefined) return { edits: [], rest };
+  const content = take("content", "new_source");
+  if (content !== undefined) return { edits: [{ path, before: undefined, after: content }], rest };
+  const whole: Drawn = { edits: [], rest: input as Fields };
+  const list = rest["edits"];
+  if (!Array.isArray(list)) {
+    const e = replaced(path, rest);
+    return e === undefined ? whole : { edits: [e.edit], rest: e.rest };
+  }
+  const all = list.map((e: unknown) => (typeof e === "object" && e !== null ? replaced(path, e as Fields) : undefined));
+  const edits = all.flatMap((e) => (e === undefined ? [] : [e.edit]));
+  if (edits.length === 0) return whole;
+  if (all.every((e) => e !== undefined && Object.keys(e.rest).length === 0)) delete rest["edits"];
+  else rest["edits"] = all.map((e, i): unknown => e?.rest ?? list[i]);
+  return { edits, rest };
+}
+
+/** One text in the place of another. */
+function replaced(path: string, fields: Fields): { readonly edit: Edit; readonly rest: Fields } | undefined {
+  const { take, rest } = taking(fields);
+  const before = take("old_string", "old", "oldText"), after = take("new_string", "new", "newText");
+  return before === undefined || after === undefined ? undefined : { edit: { path, before, after }, rest };
+}
+
+/** Takes the first of some fields that is a text; what nobody took is the rest. */
+function taking(fields: Fields): { readonly take: (...names: string[]) => string | undefined; readonly rest: Record<string, unknown> } {
+  const rest: Record<string, unknown> = { ...fields };
+  const take = (...names: string[]) => {
+    const name = names.find((n) => typeof rest[n] === "string");
+    if (name === undefined) return undefined;
+    const text = rest[name] as string;
+    delete rest[name];
+    return text;
   };
-  return Array.isArray(i["edits"]) ? (i["edits"] as Fields[]).flatMap(one) : one(i);
-}
-
-/** What a patch does to each file that it names, or to the one that is known. */
-function patches(patch: string, path: string | undefined): Edit[] {
-  const edit = (path: string, patch: string): Edit => ({ path, before: undefined, after: "", patch });
-  const parts = path !== undefined ? [] : patch.split(/^(?=\*\*\* (?:Update|Add|Delete) File: |--- .*\n\+\+\+ )/m).flatMap((p) => {
-    const name = namedIn(p);
-    return name === undefined ? [] : [edit(name, p)];
-  });
-  return parts.length > 0 ? parts : [edit(path ?? "", patch)];
-}
-
-function namedIn(patch: string): string | undefined {
-  const named = /^(?:\+\+\+ |\*\*\* (?:Update|Add|Delete) File: )(?!\/dev\/null)(.+)$/m.exec(patch) ?? /^--- (.+)$/m.exec(patch);
-  return named?.[1]!.replace(/^[ab]\//, "");
+  return { take, rest };
 }
 
 export interface DiffLine {
@@ -53,7 +76,7 @@ const most = 1200;
 
 /** The lines of an edit: what goes, what comes, what stays. If blanks do not count, lines that differ in them stay. */
 export function linesOf(e: Edit, blanks = false): readonly DiffLine[] {
-  if (e.patch !== undefined) return blanks ? unblanked(patchLines(e.patch)) : patchLines(e.patch);
+  if (e.lines !== undefined) return blanks ? unblanked(e.lines) : e.lines;
   const after = split(e.after);
   if (e.before === undefined) return after.map((text, n) => ({ kind: "+", text, to: n + 1 }));
   return difference(split(e.before), after, blanks ? bare : (l) => l);
@@ -82,28 +105,6 @@ function split(s: string): string[] {
   const lines = s.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
-}
-
-function patchLines(patch: string): DiffLine[] {
-  let from = 0, to = 0;
-  return split(patch).filter((l) => !/^(---|\+\+\+|diff |index |\*\*\* (Begin|End) Patch)/.test(l)).map((l): DiffLine => {
-    const at = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(l);
-    if (at !== null) {
-      [from, to] = [Number(at[1]), Number(at[2])];
-      return { kind: "@", text: l };
-    }
-    switch (l[0]) {
-      case "+":
-        return { kind: "+", text: l.slice(1), to: to++ };
-      case "-":
-        return { kind: "-", text: l.slice(1), from: from++ };
-      case "@":
-      case "*":
-        return { kind: "@", text: l };
-      default:
-        return { kind: " ", text: l.slice(1), from: from++, to: to++ };
-    }
-  });
 }
 
 /** The longest common lines stay; where that is too much to look for, everything goes and comes. */

@@ -12,6 +12,7 @@ type Level = "app" | "screen" | "card";
 const levels: readonly Level[] = ["app", "screen", "card"];
 const stack: { readonly level: number; readonly ref: { current: KeyMap } }[] = [];
 let prefix = "";
+let spent = ""; // a key that answered a question, until it is let go: what comes next is not for it
 let forget: ReturnType<typeof setTimeout> | undefined;
 
 /** The keys of a component while it is there. A card is heard before its screen, the last that asked before the others. */
@@ -38,7 +39,10 @@ const bound = (name: string) => (isAction(name) ? keyOf(name) : name);
 function run(wanted: string, e: KeyboardEvent): boolean {
   for (let i = stack.length - 1; i >= 0; i--) {
     for (const [name, act] of Object.entries(stack[i]!.ref.current) as [string, Act][]) {
-      if (bound(name) !== wanted || act(e) === false) continue;
+      if (bound(name) !== wanted) continue;
+      const answers = stack[i]!.level === levels.indexOf("card") || name === "approve"; // one stroke, one answer
+      if (!(answers && e.repeat) && act(e) === false) continue;
+      if (answers) spent = e.key;
       e.preventDefault();
       return true;
     }
@@ -53,6 +57,8 @@ export function startKeys(): void {
     const mod = e.ctrlKey || e.metaKey;
     if (!mod && e.key !== "Escape" && writing(e)) return;
     if (!mod && document.querySelector("dialog[open]") !== null) return;
+    if (!e.repeat) spent = "";
+    else if (e.key === spent) return;
     const name = mod ? `mod+${e.key.toLowerCase()}` : e.key;
     const full = prefix === "" ? name : `${prefix} ${name}`;
     prefix = "";

@@ -1,23 +1,19 @@
-/** How much a call can break, as far as it can be seen from outside. */
-export type Risk = "low" | "medium" | "high";
-
-const reads = /^(read|glob|grep|ls|list|search|local_search|todo|plan|ask_user|Read|Glob|Grep|LS|TodoWrite|bash_output)$/;
+/** Tools that only look, and what is written for nobody but the agent. */
+export const reads = /^(read|glob|grep|ls|list|search|local_search|todo|plan|ask_user|Read|Glob|Grep|LS|TodoWrite|bash_output)$/;
 const edits = /^(write|edit|multi_edit|patch|apply_patch|Write|Edit|MultiEdit|NotebookEdit)$/;
-const harmless = /^\s*(ls|cat|head|tail|wc|pwd|echo|date|git\s+(status|log|diff|show|branch)|go\s+(test|vet|build|list)|npm\s+(test|run\s+\w+)|rg|grep|find\s(?!.*-(delete|exec)))(\s[^;&|<>`$]*)?$/;
 const grave = /\brm\s+(-\w*[rf]|--recursive|--force)|\bgit\s+(push|reset\s+--hard|clean)|\bsudo\b|\bmkfs|\bdd\s+if=|\bchmod\s+-R|\bchown\s+-R|\b(curl|wget)\b[^|]*\|\s*(ba|z)?sh|\bkubectl\s+delete|\bterraform\s+(apply|destroy)|\bdrop\s+(table|database)|\bnpm\s+publish|\bshutdown\b|\breboot\b|>\s*\/dev\/sd|:\(\)\s*\{/i;
 
-export function commandOf(input: unknown): string | undefined {
-  const i = input as { readonly command?: unknown; readonly cmd?: unknown } | undefined;
-  const c = i?.command ?? i?.cmd;
-  return typeof c === "string" ? c : Array.isArray(c) ? c.join(" ") : undefined;
+/** The field of a call that has its command, and how that reads. */
+export function commandIn(input: unknown): { readonly name: "command" | "cmd"; readonly text: string } | undefined {
+  const i = input as { readonly command?: unknown; readonly cmd?: unknown } | undefined | null;
+  const name = (i?.command ?? undefined) === undefined ? "cmd" : "command", c = i?.[name];
+  const text = typeof c === "string" ? c : Array.isArray(c) && c.every((w) => typeof w === "string") ? c.join(" ") : undefined;
+  return text === undefined ? undefined : { name, text };
 }
 
-export function riskOf(tool: string, input: unknown): Risk {
-  if (tool === "health_policy") return "medium";
-  const command = commandOf(input);
-  if (command !== undefined) return grave.test(command) ? "high" : harmless.test(command) ? "low" : "medium";
-  if (reads.test(tool)) return "low";
-  return "medium";
+/** Whether a call may do what cannot be taken back. */
+export function isGrave(input: unknown): boolean {
+  return grave.test(commandIn(input)?.text ?? "");
 }
 
 export type ToolKind = "read" | "edit" | "run" | "net" | "agent" | "ask" | "plan" | "other";
@@ -34,15 +30,16 @@ export function toolKind(tool: string): ToolKind {
 }
 
 /** What a call is about in a few words: its command, its file, its pattern. */
-export function subjectOf(_tool: string, input: unknown): string {
-  const command = commandOf(input);
-  if (command !== undefined) return command;
+export function subjectOf(tool: string, input: unknown): string {
+  const command = commandIn(input)?.text;
+  if (command !== undefined && toolKind(tool) === "run") return command;
   if (typeof input !== "object" || input === null) return "";
   const i = input as Readonly<Record<string, unknown>>;
   for (const name of ["path", "file_path", "notebook_path", "pattern", "url", "query", "question", "description", "title", "action", "id"]) {
     const v = i[name];
     if (typeof v === "string" && v !== "") return v;
   }
+  if (command !== undefined) return command;
   if (Array.isArray(i["items"])) return (i["items"] as { readonly content?: string }[]).map((x) => x.content).join(" · ");
   const first = Object.values(i).find((v) => typeof v === "string");
   return typeof first === "string" ? first : "";

@@ -248,7 +248,6 @@ export const de: Catalogue = {
   "approval.waits": "wartet",
   "approval.expires": "verfällt in {in}",
   "approval.because": "Denn:",
-  "approval.input": "Alle Argumente",
   "approval.approve": "Freigeben",
   "approval.continue": "Weiter",
   "approval.approved": "Freigegeben",

@@ -1,13 +1,14 @@
 import { useSyncExternalStore } from "react";
 
 import { again } from "../data/again";
+import type { enCard } from "./card";
 import { en } from "./en";
 import type { enMore } from "./en-more";
 
-/** A text that is there from the start; the others are with ./more. */
+/** A text that is there from the start; the others are with ./more and ./card. */
 export type Key = keyof typeof en;
 export type Text = string | { readonly one: string; readonly other: string };
-export type Catalogue = { readonly [K in Key | keyof typeof enMore]: Text };
+export type Catalogue = { readonly [K in Key | keyof typeof enMore | keyof typeof enCard]: Text };
 export type Lang = "en" | "de" | "en-XA";
 
 export const languages: readonly { readonly value: Lang; readonly label: string }[] = [

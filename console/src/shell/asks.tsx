@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 
 import { ApprovalCard } from "../approval/card";
@@ -9,9 +9,6 @@ import { createStore, useSelect, useStore } from "../data/store";
 import { t } from "../i18n/more";
 import { Button } from "../ui/controls";
 
-/** How long a question is to be seen before keys answer it: none is under a finger that was on its way. */
-const seen = 700;
-
 /** Those that were answered or put off here, in whichever language and on whichever screen. */
 const away = createStore<readonly string[]>([]);
 const putOff = (id: string) => away.set((l) => [...l, id]);
@@ -20,21 +17,16 @@ const putOff = (id: string) => away.set((l) => [...l, id]);
 export default function Asks(): ReactNode {
   const { list } = useStore(approvals);
   const put = useStore(away);
-  const [ready, setReady] = useState<string>();
   const open = list.filter((a) => !put.includes(a.request_id)).sort((a, b) => (a.requested_at < b.requested_at ? -1 : 1));
-  const a = open[0], id = a?.request_id;
+  const a = open[0];
   const rows = useSelect(lobby, (l) => l.rows);
-  useEffect(() => {
-    const timer = setTimeout(() => setReady(id), seen);
-    return () => (clearTimeout(timer), setReady(undefined));
-  }, [id]);
   if (a === undefined) return null;
   const row = rows.get(a.session_id);
   return (
-    <aside data-testid="asks" data-ready={ready === id} aria-label={t("nav.waiting", { n: open.length })} className="mx-auto w-full max-w-3xl shrink-0 px-3 py-2 sm:px-6">
+    <aside data-testid="asks" aria-label={t("nav.waiting", { n: open.length })} className="mx-auto w-full max-w-3xl shrink-0 px-3 py-2 sm:px-6">
       <ApprovalCard
-        key={id}
-        active={ready === id}
+        key={a.request_id}
+        active
         asked={{ ...a, directory: row?.directory }}
         onAnswered={() => putOff(a.request_id)}
         head={

@@ -6,16 +6,14 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 
 import { ToolIcon } from "../../approval/tool-icon";
+import { What } from "../../approval/what";
 import { titleOf } from "../../data/notices";
 import { useRow } from "../../data/lobby";
-import { editsOf } from "../../data/edits";
-import { plain } from "../../data/plain";
-import { commandOf, riskOf, subjectOf } from "../../data/risk";
+import { isGrave, subjectOf } from "../../data/risk";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n/more";
 import { Output } from "../../ui/ansi";
 import { Button } from "../../ui/controls";
-import { EditView } from "../../ui/diff";
 import * as I from "../../ui/icons";
 import { Markdown } from "../../ui/markdown";
 import { Chip, StatusBadge } from "../../ui/status";
@@ -91,12 +89,11 @@ const words: Readonly<Record<string, "tool.running" | "tool.waits" | "tool.ok" |
 function Tool(p: ToolCallMessagePartProps): ReactNode {
   const { status, output } = p.artifact as ToolArtifact;
   const asks = p.approval !== undefined && p.approval.approved === undefined;
-  const edits = editsOf(p.toolName, p.args), command = commandOf(p.args);
-  const once = riskOf(p.toolName, p.args) === "high"; // what cannot be taken back is decided one by one
+  const once = isGrave(p.args); // what cannot be taken back is decided one by one
   return (
     <section aria-label={p.toolName} className={`overflow-hidden rounded-xl border bg-panel ${asks ? "border-warn" : "border-line"}`}>
       <header className="flex items-center gap-2 px-3 py-2"><span className="text-faint"><ToolIcon tool={p.toolName} /></span><span className="font-mono text-xs font-semibold">{p.toolName}</span><span className="min-w-0 flex-1 truncate font-mono text-xs text-quiet">{subjectOf(p.toolName, p.args)}</span><Chip tone={status === "error" ? "bad" : asks ? "warn" : "quiet"}>{words[status] === undefined ? status : t(words[status]!)}</Chip></header>
-      {asks && <div className="space-y-2 px-2.5 pb-2.5">{edits.map((e, i) => <EditView key={i} edit={e} head={edits.length > 1} />)}{edits.length === 0 && command !== undefined && <pre className="rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(command)}</pre>}</div>}
+      {asks && <div className="space-y-2 px-2.5 pb-2.5"><What input={p.args} /></div>}
       {output !== undefined && output !== "" && <div className="px-2.5 pb-2.5"><Output text={output} /></div>}
       {asks && <div className="flex flex-wrap gap-2 border-t border-line bg-ground px-3 py-2">{p.approval!.options?.filter((o) => !once || o.id === "once" || o.kind.startsWith("reject")).map((o) => <Button key={o.id} size="sm" onClick={() => void p.respondToApproval({ optionId: o.id })}>{answers[o.id] === undefined ? o.label : t(answers[o.id]!)}</Button>)}</div>}
     </section>

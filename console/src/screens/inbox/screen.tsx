@@ -2,13 +2,17 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 
 import { type Answer, answer, ApprovalCard } from "../../approval/card";
+import { What } from "../../approval/what";
 import { type Approval, messageOf } from "../../data/api";
 import { approvals } from "../../data/approvals";
 import { useKeyNames } from "../../data/bindings";
+import { riskOf } from "../../data/harm";
 import { useKeys } from "../../data/keys";
 import { isStuck, lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
-import { riskOf, subjectOf } from "../../data/risk";
+import { plain } from "../../data/plain";
+import { subjectOf, toolKind } from "../../data/risk";
+import { useSeen } from "../../data/seen";
 import { useStore } from "../../data/store";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n/more";
@@ -54,11 +58,11 @@ export default function InboxScreen(): ReactNode {
   const answered = (a: Shown, how: Answer) => {
     setShown((old) => old.map((s) => (s.request_id === a.request_id ? { ...s, answered: how } : s)));
     setTimeout(() => setShown((old) => old.filter((s) => s.request_id !== a.request_id)), stays);
-    const next = open.find((s) => s.request_id !== a.request_id);
-    setAt(next?.request_id);
+    setAt(undefined);
   };
   const visible = shown.filter((s) => !low || riskOf(s.tool_name, s.input) === "low");
   const active = visible.find((s) => s.request_id === at && s.answered === undefined && here.has(s.request_id)) ?? visible.find((s) => s.answered === undefined && here.has(s.request_id));
+  const seen = useSeen(active?.request_id); // one that is next because another was answered
   const move = (n: 1 | -1) => {
     const can = visible.filter((s) => s.answered === undefined && here.has(s.request_id));
     const i = can.findIndex((s) => s.request_id === active?.request_id);
@@ -72,7 +76,7 @@ export default function InboxScreen(): ReactNode {
     up: () => move(-1),
     Enter: (e) => (active === undefined || (e.target as HTMLElement).closest("a, button, input") !== null ? false : go(`/s/${encodeURIComponent(active.session_id)}`)),
   });
-  const safe = open.filter((a) => a.tool_name !== "ask_user" && riskOf(a.tool_name, a.input) === "low");
+  const safe = open.filter((a) => toolKind(a.tool_name) !== "ask" && riskOf(a.tool_name, a.input) === "low");
   const others = useMemo(() => [...rows.values()].filter((r) => r.status !== "awaiting_approval" && (isStuck(r) || r.status === "failed" || (r.status === "idle" && r.reason === "error") || (r.status === "paused" && r.reason !== undefined && r.reason !== "user"))).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 50), [rows]);
 
   return (
@@ -96,6 +100,7 @@ export default function InboxScreen(): ReactNode {
                 <ApprovalCard
                   asked={{ ...a, directory: row?.directory }}
                   active={active?.request_id === a.request_id}
+                  quiet={!seen && at !== a.request_id}
                   onAnswered={(how) => answered(a, how)}
                   head={<Link href={`/s/${encodeURIComponent(a.session_id)}`} className="min-w-0 truncate text-sm text-quiet hover:text-ink hover:underline">{titleOf(row ?? a)}</Link>}
                 />
@@ -142,7 +147,7 @@ function Outcome({ asked, row }: { readonly asked: Shown; readonly row: Row | un
     <div className="flex items-center gap-3 rounded-xl border border-line px-4 py-3 text-sm text-quiet">
       <span className={how?.decision === "deny" ? "text-bad" : "text-ok"}>{how?.decision === "deny" ? <I.Close size={14} /> : <I.Check size={14} />}</span>
       <span className="font-mono text-xs">{asked.tool_name}</span>
-      <span className="min-w-0 flex-1 truncate text-xs">{subjectOf(asked.tool_name, asked.input)} · {titleOf(row)}</span>
+      <span className="line-clamp-2 min-w-0 flex-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(subjectOf(asked.tool_name, asked.input))} · {titleOf(row)}</span>
       <span>{text}</span>
     </div>
   );
@@ -158,7 +163,7 @@ function Batch({ list, rows, onClose, onAnswered }: { readonly list: readonly Sh
   return (
     <Dialog title={t("inbox.batch.title")} open onClose={onClose} footer={<><Button onClick={onClose}>{t("cancel")}</Button><Button tone="primary" onClick={approve}>{t("inbox.batch", { n: all.length })}</Button></>}>
       <ul data-user className="space-y-1.5">
-        {all.map((a) => <li key={a.request_id} className="rounded-lg border border-line px-3 py-2"><p className="text-xs text-faint">{titleOf(rows.get(a.session_id))}</p><p className="font-mono text-xs [overflow-wrap:anywhere]">{a.tool_name} {subjectOf(a.tool_name, a.input)}</p></li>)}
+        {all.map((a) => <li key={a.request_id} className="rounded-lg border border-line px-3 py-2"><p className="text-xs text-faint">{titleOf(rows.get(a.session_id))} · <span className="font-mono">{plain(a.tool_name)}</span></p><div className="mt-1.5 space-y-2"><What input={a.input} description={a.description} /></div></li>)}
       </ul>
     </Dialog>
   );

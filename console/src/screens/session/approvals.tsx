@@ -16,11 +16,12 @@ export function Approvals(): ReactNode {
   const { detail, row, id, shown } = useLive();
   useEffect(() => void (shown && card().catch(() => undefined)), [shown]); // it is there when something asks
   const everywhere = useStore(approvals).list;
-  const [at, setAt] = useState(0);
+  const [at, setAt] = useState<string>(); // the one that is shown, whatever comes and goes beside it
   const times = useMemo(() => new Map([...(detail?.approvals ?? []), ...everywhere.filter((a) => a.session_id === id)].map((a) => [a.request_id, a] as const)), [detail, everywhere, id]);
   if (pending.length === 0) return null;
-  const index = Math.min(at, pending.length - 1);
+  const index = Math.max(0, pending.findIndex((x) => x.requestId === at));
   const p = pending[index]!;
+  if (p.requestId !== at) setAt(p.requestId);
   const known = times.get(p.requestId);
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6">
@@ -33,7 +34,7 @@ export function Approvals(): ReactNode {
             pending.length > 1 && (
               <span className="inline-flex items-center gap-1 text-xs text-quiet">
                 {t("approval.of", { i: index + 1, n: pending.length })}
-                <Button size="sm" tone="quiet" onClick={() => setAt((index + 1) % pending.length)}>{t("approval.next")}</Button>
+                <Button size="sm" tone="quiet" onClick={() => setAt(pending[(index + 1) % pending.length]!.requestId)}>{t("approval.next")}</Button>
               </span>
             )
           }

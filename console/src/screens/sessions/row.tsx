@@ -5,7 +5,8 @@ import type { Approval } from "../../data/api";
 import { useKeyNames } from "../../data/bindings";
 import { isStuck, type Row, scores } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
-import { riskOf, subjectOf } from "../../data/risk";
+import { isGrave, subjectOf, toolKind } from "../../data/risk";
+import { useSeen } from "../../data/seen";
 import { t } from "../../i18n";
 import { Button } from "../../ui/controls";
 import { Counts } from "../../ui/diff";
@@ -43,8 +44,8 @@ function Changed({ row: { changes: c } }: { readonly row: Row }): ReactNode {
 }
 
 export const SessionRow = memo(function SessionRow({ row, approval, selected, below = false, onApprove, parent }: { readonly row: Row; readonly approval?: Approval | undefined; readonly selected: boolean; readonly below?: boolean; readonly onApprove: (a: Approval) => void; readonly parent?: string | undefined }): ReactNode {
-  const risky = approval !== undefined && riskOf(approval.tool_name, approval.input) === "high";
-  const key = useKeyNames();
+  const risky = approval !== undefined && isGrave(approval.input);
+  const key = useKeyNames(), seen = useSeen(approval?.request_id);
   const folder = row.directory?.split("/").pop();
   return (
     <div role="listitem" data-session={row.session_id} className={`group relative flex h-15 items-center gap-3 rounded-xl pe-3 ${below ? "ps-10" : "ps-3"} ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>
@@ -57,8 +58,8 @@ export const SessionRow = memo(function SessionRow({ row, approval, selected, be
         </div>
         <p className="truncate text-xs text-quiet">{doing(row, approval)}</p>
       </div>
-      {approval !== undefined && !risky && approval.tool_name !== "ask_user" && (
-        <Button size="sm" className="relative z-10" onClick={() => onApprove(approval)} hotkey={selected ? key("approve") : undefined}><I.Check size={12} />{t("approval.approve")}</Button>
+      {approval !== undefined && !risky && toolKind(approval.tool_name) !== "ask" && (
+        <Button size="sm" className="relative z-10" disabled={!seen} onClick={() => onApprove(approval)} hotkey={selected ? key("approve") : undefined}><I.Check size={12} />{t("approval.approve")}</Button>
       )}
       {risky && <Chip tone="bad">{t("risk.high")}</Chip>}
       <div className="hidden w-24 items-center justify-end gap-2 text-faint md:flex">

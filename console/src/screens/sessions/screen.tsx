@@ -8,7 +8,8 @@ import { useKeys } from "../../data/keys";
 import { type Group, groupOf, groups, lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { setPrefs, usePref } from "../../data/prefs";
-import { riskOf } from "../../data/risk";
+import { isGrave, toolKind } from "../../data/risk";
+import { useSeen } from "../../data/seen";
 import { useStore } from "../../data/store";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n";
@@ -89,18 +90,18 @@ export function SessionsScreen(): ReactNode {
     setAt(id);
     list.current?.scrollTo(items.findIndex((x) => "row" in x && x.row.session_id === id));
   };
-  const approve = (a: Approval | undefined) => {
-    if (a === undefined) return false as const;
-    if (riskOf(a.tool_name, a.input) === "high") return void go(`/s/${encodeURIComponent(a.session_id)}`);
+  const approve = (a: Approval) => {
+    if (isGrave(a.input) || toolKind(a.tool_name) === "ask") return void go(`/s/${encodeURIComponent(a.session_id)}`);
     api.answer(a.request_id, { decision: "allow" }).then(() => toast(t("approval.approved"), "ok"), (e: unknown) => toast(messageOf(e), "bad"));
   };
+  const asks = byId.get(at ?? ""), seen = useSeen(asks?.request_id);
   useKeys({
     down: () => move(1),
     up: () => move(-1),
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     Enter: (e) => (at === undefined || (e.target as HTMLElement).closest("a, button") !== null ? false : go(`/s/${encodeURIComponent(at)}`)),
-    approve: () => (at === undefined ? false : approve(byId.get(at))),
+    approve: () => (asks === undefined ? false : seen ? approve(asks) : undefined),
     search: () => box.current?.focus(),
     Escape: () => (document.activeElement === box.current ? box.current?.blur() : setAt(undefined)),
   });
