@@ -4,6 +4,7 @@ import { api, messageOf } from "../data/api";
 import { useKeyNames } from "../data/bindings";
 import { riskOf } from "../data/harm";
 import { useKeys } from "../data/keys";
+import { plain } from "../data/plain";
 import { toolKind } from "../data/risk";
 import { useSeen } from "../data/seen";
 import { t } from "../i18n/card";
@@ -81,7 +82,7 @@ export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }:
       <div role="group" aria-label={t("approval.title", { tool: asked.tool_name })} data-approval={asked.request_id} data-ready={active && !busy && !quiet} className={`rise overflow-hidden rounded-xl border bg-panel ${active ? edge : "border-line"}`}>
         <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3">
           <span className={risk === "high" ? "text-bad" : "text-warn"}><ToolIcon tool={asked.tool_name} /></span>
-          <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : asked.tool_name}</span>
+          <span className="font-mono text-sm font-semibold">{question ? t("approval.question") : limit ? t("approval.limit") : plain(asked.tool_name)}</span>
           {head}
           <span className="flex-1" />
           {!question && <Chip tone={risk === "high" ? "bad" : risk === "medium" ? "warn" : "ok"}>{t(`risk.${risk}`)}</Chip>}
@@ -90,7 +91,7 @@ export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }:
         </header>
         <div className="max-h-[40dvh] space-y-2 overflow-y-auto px-4 py-2.5" tabIndex={0} role="group" aria-label={t("approval.what")}>
           {question ? <Question asked={asked} /> : <What input={asked.input} description={asked.description} />}
-          {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {asked.reason}</p>}
+          {asked.reason !== undefined && asked.reason !== "" && <p className="text-xs text-quiet">{t("approval.because")} {plain(asked.reason)}</p>}
         </div>
         {error !== "" && <p role="alert" className="mx-4 mb-2 rounded-lg bg-bad-soft px-3 py-1.5 text-sm text-bad">{error}</p>}
         <footer className="border-t border-line bg-ground px-4 py-2.5">
@@ -129,12 +130,31 @@ function Expires({ at }: { readonly at: string }): ReactNode {
   return <Chip tone="warn">{t("approval.expires", { in: left })}</Chip>;
 }
 
+/** As many options have a key, and a button. */
+const most = 8;
+
+interface Option {
+  readonly label: string;
+  readonly description?: string;
+}
+
+/** A question by its words, the answers it offers, and the rest. */
+function questionOf(asked: Asked): { readonly words: string; readonly options: readonly Option[]; readonly rest: Readonly<Record<string, unknown>> } {
+  const { question, options, ...rest } = (asked.input ?? {}) as { readonly question?: unknown; readonly options?: unknown };
+  const offers = Array.isArray(options) && options.every((o: Partial<Option> | null) => typeof o?.label === "string");
+  return {
+    words: typeof question === "string" ? question : (asked.description ?? ""),
+    options: offers ? (options as readonly Option[]).slice(0, most) : [],
+    rest: { ...rest, ...(typeof question !== "string" && question !== undefined && { question }), ...(options !== undefined && !(offers && options.length <= most) && { options }) },
+  };
+}
+
 function Question({ asked }: { readonly asked: Asked }): ReactNode {
-  const { question, options, ...rest } = (asked.input ?? {}) as { readonly question?: string; readonly options?: readonly unknown[] };
+  const { words, rest } = questionOf(asked);
   return (
     <>
-      <p className="text-base whitespace-pre-wrap">{question ?? asked.description}</p>
-      <Fields of={Object.entries(options !== undefined && options.length > most ? { ...rest, options } : rest)} />
+      <p className="text-base whitespace-pre-wrap">{plain(words)}</p>
+      <Fields of={Object.entries(rest)} />
     </>
   );
 }
@@ -153,19 +173,16 @@ function Say({ label, send, busy, onCancel, onSend }: { readonly label: string; 
   );
 }
 
-/** As many options have a key, and a button. */
-const most = 8;
-
 /** Answers a question of the agent: one of its options, or in other words. */
 function Reply({ asked, busy, active, onSend }: { readonly asked: Asked; readonly busy: boolean; readonly active: boolean; readonly onSend: (a: Answer) => void }): ReactNode {
   const [text, setText] = useState("");
-  const options = ((asked.input as { readonly options?: readonly { readonly label: string; readonly description?: string }[] } | undefined)?.options ?? []).slice(0, most);
+  const { options } = questionOf(asked);
   useKeys(Object.fromEntries(options.map((o, i) => [String(i + 1), () => onSend({ decision: "allow", reason: o.label })])), active, "card");
   return (
     <div className="space-y-2">
       {options.length > 0 && (
         <div className="flex flex-wrap gap-2">
-          {options.map((o, i) => <Button key={o.label} disabled={busy} title={o.description} onClick={() => onSend({ decision: "allow", reason: o.label })} hotkey={active ? String(i + 1) : undefined}>{o.label}</Button>)}
+          {options.map((o, i) => <Button key={o.label} disabled={busy} title={o.description} onClick={() => onSend({ decision: "allow", reason: o.label })} hotkey={active ? String(i + 1) : undefined}>{plain(o.label)}</Button>)}
         </div>
       )}
       <form className="flex flex-wrap items-center gap-2" onSubmit={(e) => (e.preventDefault(), onSend(text.trim() === "" ? { decision: "allow" } : { decision: "allow", reason: text }))}>

@@ -28,9 +28,6 @@ export function partsOf(lines: readonly string[], known: string | undefined): re
     else parts.push((part = { name, lines: [] }));
     [from, to, less, more, fresh] = [1, 1, 0, 0, true];
   };
-  const named = (name: string) => {
-    if (known === undefined) part!.name = name;
-  };
   for (let i = 0; i < lines.length; i++) {
     const l = lines[i]!, inside = less > 0 || more > 0, next = lines[i + 1] ?? "";
     let m: RegExpExecArray | null;
@@ -45,15 +42,15 @@ export function partsOf(lines: readonly string[], known: string | undefined): re
       if (m[1] !== here().name || !l.startsWith("*** Update")) say(l);
       continue;
     } else if (l.startsWith("diff ")) {
-      const names = l.slice("diff --git ".length), half = names.length >> 1, name = bare(names.slice(half + 1));
-      const same = names[half] === " " && bare(names.slice(0, half)) === name;
+      const half = (l.length + 11) >> 1, name = bare(l.slice(half + 1)); // diff --git a/name b/name
+      const same = bare(l.slice(11, half)) === name;
       open(same ? name : bare(l.slice(l.lastIndexOf(" ") + 1)));
       if (!same || name !== here().name) say(l);
       continue;
     } else if (!codex && l.startsWith("--- ") && next.startsWith("+++ ")) {
       const old = bare(l.slice(4)), now = bare(next.slice(4));
       if (!fresh) open("");
-      named(now === "/dev/null" ? old : now);
+      if (known === undefined) part!.name = now === "/dev/null" ? old : now;
       fresh = false;
       if (old !== here().name) say(l);
       if (now !== here().name) say(next);

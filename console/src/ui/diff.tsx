@@ -62,7 +62,7 @@ export const EditView = memo(function EditView({ edit, limit = 24, split = false
     <div className="overflow-hidden rounded-lg border border-line bg-panel">
       {head && (
         <div className="flex items-center justify-between gap-3 border-b border-line bg-ground px-3 py-1.5">
-          <span className="min-w-0 truncate font-mono text-xs" title={edit.path}>{plain(edit.path)}</span>
+          <span className="min-w-0 font-mono text-xs [overflow-wrap:anywhere]">{plain(edit.path)}</span>
           <Counts {...counts} />
         </div>
       )}
