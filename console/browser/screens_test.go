@@ -29,6 +29,7 @@ func TestTheListIsGroupedLiveAndFilteredByItsAddress(t *testing.T) {
 	p.read("No session is like that")
 	p.press("Clear filters")
 	p.until(`location.search === ""`)
+	p.until(`document.querySelector("[data-session] button")?.disabled === false`) // it was to be seen for a moment
 	p.key("j", "y")
 	p.until(order + `.startsWith("idle")`)
 }

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 
 import type { Approval } from "../../data/api";
 import { useKeyNames } from "../../data/bindings";
+import { useKeys } from "../../data/keys";
 import { isStuck, type Row, scores } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { isGrave, subjectOf, toolKind } from "../../data/risk";
@@ -46,6 +47,7 @@ function Changed({ row: { changes: c } }: { readonly row: Row }): ReactNode {
 export const SessionRow = memo(function SessionRow({ row, approval, selected, below = false, onApprove, parent }: { readonly row: Row; readonly approval?: Approval | undefined; readonly selected: boolean; readonly below?: boolean; readonly onApprove: (a: Approval) => void; readonly parent?: string | undefined }): ReactNode {
   const risky = approval !== undefined && isGrave(approval.input);
   const key = useKeyNames(), seen = useSeen(approval?.request_id);
+  useKeys({ approve: () => void (seen && onApprove(approval!)) }, selected && approval !== undefined);
   const folder = row.directory?.split("/").pop();
   return (
     <div role="listitem" data-session={row.session_id} className={`group relative flex h-15 items-center gap-3 rounded-xl pe-3 ${below ? "ps-10" : "ps-3"} ${selected ? "bg-mark-soft" : "hover:bg-panel"}`}>

@@ -9,7 +9,6 @@ import { type Group, groupOf, groups, lobby, type Row } from "../../data/lobby";
 import { titleOf } from "../../data/notices";
 import { setPrefs, usePref } from "../../data/prefs";
 import { isGrave, toolKind } from "../../data/risk";
-import { useSeen } from "../../data/seen";
 import { useStore } from "../../data/store";
 import { toast } from "../../data/toasts";
 import { t } from "../../i18n";
@@ -94,14 +93,12 @@ export function SessionsScreen(): ReactNode {
     if (isGrave(a.input) || toolKind(a.tool_name) === "ask") return void go(`/s/${encodeURIComponent(a.session_id)}`);
     api.answer(a.request_id, { decision: "allow" }).then(() => toast(t("approval.approved"), "ok"), (e: unknown) => toast(messageOf(e), "bad"));
   };
-  const asks = byId.get(at ?? ""), seen = useSeen(asks?.request_id);
   useKeys({
     down: () => move(1),
     up: () => move(-1),
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     Enter: (e) => (at === undefined || (e.target as HTMLElement).closest("a, button") !== null ? false : go(`/s/${encodeURIComponent(at)}`)),
-    approve: () => (asks === undefined ? false : seen ? approve(asks) : undefined),
     search: () => box.current?.focus(),
     Escape: () => (document.activeElement === box.current ? box.current?.blur() : setAt(undefined)),
   });
