@@ -17,7 +17,7 @@ export function What({ input, description = "" }: { readonly input: unknown; rea
       {command === undefined && edits.length === 0 && description !== "" && <p className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(description)}</p>}
       {command !== undefined && <pre tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">{plain(command.text)}</pre>}
       {edits.map((e, i) => <EditView key={i} edit={e} />)}
-      <Fields of={Object.entries(rest).filter(([name]) => name !== command?.name)} />
+      <Fields of={typeof input === "object" || input === undefined ? Object.entries(rest).filter(([name]) => name !== command?.name) : [["", input]]} />
     </>
   );
 }

@@ -22,33 +22,29 @@ export function editsOf(_tool: string, input: unknown): readonly Edit[] {
 }
 
 export function drawn(input: unknown): Drawn {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return { edits: [], rest: input === undefined || input === null ? {} : { "": input } };
+  if (typeof input !== "object" || input === null) return { edits: [], rest: {} };
   const { take, rest } = taking(input as Fields);
   const path = take("path", "file_path", "notebook_path");
-  const patch = take("diff", "patch") ?? (String((input as Fields)["input"]).startsWith("*** Begin Patch") ? take("input") : undefined);
+  const patch = take("diff", "patch") ?? (String(rest["input"]).startsWith("*** Begin Patch") ? take("input") : undefined);
   if (patch !== undefined) return { edits: partsOf(split(patch), path).map(({ name, lines }) => ({ path: name, before: undefined, after: "", lines })), rest };
   if (path === undefined) return { edits: [], rest };
   const content = take("content", "new_source");
   if (content !== undefined) return { edits: [{ path, before: undefined, after: content }], rest };
-  const whole: Drawn = { edits: [], rest: input as Fields };
-  const list = rest["edits"];
-  if (!Array.isArray(list)) {
-    const e = replaced(path, rest);
-    return e === undefined ? whole : { edits: [e.edit], rest: e.rest };
-  }
-  const all = list.map((e: unknown) => (typeof e === "object" && e !== null ? replaced(path, e as Fields) : undefined));
-  const edits = all.flatMap((e) => (e === undefined ? [] : [e.edit]));
-  if (edits.length === 0) return whole;
-  if (all.every((e) => e !== undefined && Object.keys(e.rest).length === 0)) delete rest["edits"];
-  else rest["edits"] = all.map((e, i): unknown => e?.rest ?? list[i]);
+  const list = rest["edits"], one = replaced(path, rest);
+  if (one !== undefined) return one;
+  const all = Array.isArray(list) ? list.map((e: unknown) => replaced(path, e) ?? { edits: [], rest: e }) : [];
+  const edits = all.flatMap((e) => e.edits);
+  if (edits.length === 0) return { edits, rest: input as Fields };
+  if (all.every((e) => e.edits.length > 0 && Object.keys(e.rest as Fields).length === 0)) delete rest["edits"];
+  else rest["edits"] = all.map((e) => e.rest);
   return { edits, rest };
 }
 
 /** One text in the place of another. */
-function replaced(path: string, fields: Fields): { readonly edit: Edit; readonly rest: Fields } | undefined {
-  const { take, rest } = taking(fields);
+function replaced(path: string, fields: unknown): Drawn | undefined {
+  const { take, rest } = taking(fields as Fields);
   const before = take("old_string", "old", "oldText"), after = take("new_string", "new", "newText");
-  return before === undefined || after === undefined ? undefined : { edit: { path, before, after }, rest };
+  return before === undefined || after === undefined ? undefined : { edits: [{ path, before, after }], rest };
 }
 
 /** Takes the first of some fields that is a text; what nobody took is the rest. */

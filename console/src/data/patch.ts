@@ -20,12 +20,13 @@ export function partsOf(lines: readonly string[], known: string | undefined): re
   let part: (typeof parts)[number] | undefined;
   let from = 1, to = 1, less = 0, more = 0; // where a hunk is, and what of it is still to come
   let fresh = false; // of this file there was no hunk yet
-  const here = () => (part ??= (parts.push({ name: known ?? "", lines: [] }), parts.at(-1)!));
+  const here = () => part ?? add(known ?? "");
+  const add = (name: string) => (parts.push((part = { name, lines: [] })), part);
   const say = (text: string) => void here().lines.push({ kind: "@", text });
   const open = (name: string) => {
     if (known !== undefined) here();
     else if (part?.name === "" && part.lines.every((l) => l.kind === "@")) part.name = name; // that was about this file
-    else parts.push((part = { name, lines: [] }));
+    else add(name);
     [from, to, less, more, fresh] = [1, 1, 0, 0, true];
   };
   for (let i = 0; i < lines.length; i++) {
@@ -59,24 +60,14 @@ export function partsOf(lines: readonly string[], known: string | undefined): re
     } else if (/^index [0-9a-f]+\.\.[0-9a-f]+( 100644)?$|^\*\*\* (Begin|End) Patch$/.test(l)) {
       continue;
     }
-    switch (l[0]) {
-      case "+":
-        here().lines.push({ kind: "+", text: l.slice(1), to: to++ });
-        more--;
-        break;
-      case "-":
-        here().lines.push({ kind: "-", text: l.slice(1), from: from++ });
-        less--;
-        break;
-      case " ":
-      case undefined:
-        here().lines.push({ kind: " ", text: l.slice(1), from: from++, to: to++ });
-        less--;
-        more--;
-        break;
-      default:
-        if (l[0] !== "\\") less = more = 0; // no line of a hunk begins so
-        say(l);
+    const kind = l[0] ?? " ";
+    if (kind === "+" || kind === "-" || kind === " ") {
+      here().lines.push({ kind, text: l.slice(1), ...(kind !== "+" && { from: from++ }), ...(kind !== "-" && { to: to++ }) });
+      if (kind !== "+") less--;
+      if (kind !== "-") more--;
+    } else {
+      if (kind !== "\\") less = more = 0; // no line of a hunk begins so
+      say(l);
     }
   }
   return parts;

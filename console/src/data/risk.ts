@@ -5,8 +5,8 @@ const grave = /\brm\s+(-\w*[rf]|--recursive|--force)|\bgit\s+(push|reset\s+--har
 
 /** The field of a call that has its command, and how that reads. */
 export function commandIn(input: unknown): { readonly name: "command" | "cmd"; readonly text: string } | undefined {
-  const i = input as { readonly command?: unknown; readonly cmd?: unknown } | undefined | null;
-  const name = (i?.command ?? undefined) === undefined ? "cmd" : "command", c = i?.[name];
+  const i = (input ?? {}) as { readonly command?: unknown; readonly cmd?: unknown };
+  const name = i.command === undefined || i.command === null ? "cmd" : "command", c = i[name];
   const text = typeof c === "string" ? c : Array.isArray(c) && c.every((w) => typeof w === "string") ? c.join(" ") : undefined;
   return text === undefined ? undefined : { name, text };
 }
