@@ -380,7 +380,7 @@ func (s *State) applyAsk(e Event, p *ApprovalRequired) {
 	}
 	s.Pending = append(s.Pending, Approval{
 		ID: p.RequestID, Call: p.ToolCallID, Tool: p.ToolName, Description: p.Description, Reason: p.Reason,
-		Input: p.Input, Digest: digest, Asked: e.Seq, Since: e.Time, Deadline: p.Deadline,
+		Input: p.Input, Digest: digest, Redacted: p.Redacted, Asked: e.Seq, Since: e.Time, Deadline: p.Deadline,
 	})
 	if c := s.openCall(p.ToolCallID); c != nil {
 		c.Status = CallAwaiting

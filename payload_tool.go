@@ -103,7 +103,8 @@ type ApprovalRequired struct {
 	ToolCallID  CallID          `json:"tool_call_id"`
 	Description string          `json:"description,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
-	Digest      string          `json:"digest,omitempty"` // of the input; see [Digest]
+	Digest      string          `json:"digest,omitempty"`   // of the arguments that will run; see [Digest]
+	Redacted    bool            `json:"redacted,omitempty"` // Input or ToolName lack what looks like a secret: only once can be allowed
 	Deadline    *time.Time      `json:"deadline,omitempty"`
 }
 

@@ -143,7 +143,8 @@ type Approval struct {
 	Description string          `json:"description,omitempty"`
 	Reason      string          `json:"reason,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
-	Digest      string          `json:"digest,omitempty"` // of Input
+	Digest      string          `json:"digest,omitempty"`   // of the arguments that will run: of Input, unless Redacted
+	Redacted    bool            `json:"redacted,omitempty"` // Input or Tool lack what looks like a secret
 	Asked       Seq             `json:"asked"`
 	Since       time.Time       `json:"since"`
 	Deadline    *time.Time      `json:"deadline,omitempty"`

@@ -217,6 +217,9 @@ func (m *machine) answer(now time.Time, c harness.Answer) (harness.Receipt, erro
 	case c.Approval == "" && d.Digest == "" && d.Verdict == harness.Allow && m.askedAgain(a):
 		return harness.Receipt{}, fmt.Errorf("call %s is asked about again with other arguments; answer approval %s: %w", a.Call, a.ID, harness.ErrDecided)
 	}
+	if a.Redacted && d.Verdict == harness.Allow && d.Scope != harness.Once {
+		return harness.Receipt{}, fmt.Errorf("approval %s: a part of the arguments is not shown, so it can be allowed once only: %w", a.ID, harness.ErrInvalid)
+	}
 	if a.Tool == harness.HealthTool { // it says nothing about the next time
 		d.Scope = harness.Once
 	}
@@ -252,7 +255,7 @@ func (m *machine) cascade(now time.Time, d harness.Decision, rule harness.RuleID
 	d.Source, d.Reason = harness.ByCascade, "covered by another approval"
 	rules := m.rules()
 	for i := 0; i < len(m.state.Pending); {
-		if a := m.state.Pending[i]; policy.Covered(m.policy, m.about(), m.state.Grants, rules, a.Tool, a.Input) {
+		if a := m.state.Pending[i]; !a.Redacted && policy.Covered(m.policy, m.about(), m.state.Grants, rules, a.Tool, a.Input) {
 			m.apply(now, a, d, rule)
 			continue
 		}

@@ -103,19 +103,21 @@ func (h *host) Ask(ctx context.Context, u harness.ToolUse) (harness.Decision, er
 	}
 	u.Input = bytes.Clone(u.Input)
 	shown := h.clean.use(u)
+	u.Call = shown.Call // that is how the log names it
+	var real *harness.ToolUse
+	if u.Tool != shown.Tool || !bytes.Equal(u.Input, shown.Input) {
+		real = &u
+	}
 	if err := h.report(ctx, h.clean.flush()); err != nil {
 		return harness.Decision{}, err
 	}
 	answer := make(chan decide, 1) // so that the session never waits for the engine
-	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, shown}); err != nil {
+	if err := h.send(ctx, h.s.reports, asked{answer, h.turn, shown, real}); err != nil {
 		return harness.Decision{}, err
 	}
 	d, err := await(ctx, h.s, answer)
 	if err != nil {
 		return harness.Decision{}, err
-	}
-	if !bytes.Equal(shown.Input, u.Input) && d.decision.Digest == harness.Digest(shown.Input) {
-		d.decision.Digest = harness.Digest(u.Input) // it is about the call as it was shown
 	}
 	return d.decision, d.err
 }

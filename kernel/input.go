@@ -19,11 +19,13 @@ type (
 		turn harness.TurnID
 		report
 	}
-	// asked: the engine wants to run a call.
+	// asked: the engine wants to run a call. use is what is kept and shown of
+	// it; real is the call itself, which is never kept, if that is another.
 	asked struct {
 		from ticket
 		turn harness.TurnID
 		use  harness.ToolUse
+		real *harness.ToolUse
 	}
 	// delegated: the engine is about to hand work on, which may change files.
 	delegated struct {

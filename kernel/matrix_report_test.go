@@ -109,13 +109,13 @@ func TestEveryQuestionEverywhere(t *testing.T) {
 	t.Parallel()
 	questions := map[string]func(harness.TurnID) input{
 		"ask": func(id harness.TurnID) input {
-			return asked{"engine", id, harness.ToolUse{Call: "open", Tool: "bash", Access: harness.AccessExecute}}
+			return asked{"engine", id, harness.ToolUse{Call: "open", Tool: "bash", Access: harness.AccessExecute}, nil}
 		},
 		"ask/read": func(id harness.TurnID) input {
-			return asked{"engine", id, harness.ToolUse{Call: "open", Tool: "cat", Access: harness.AccessRead}}
+			return asked{"engine", id, harness.ToolUse{Call: "open", Tool: "cat", Access: harness.AccessRead}, nil}
 		},
 		"ask/closed": func(id harness.TurnID) input {
-			return asked{"engine", id, harness.ToolUse{Call: "closed", Tool: "bash"}}
+			return asked{"engine", id, harness.ToolUse{Call: "closed", Tool: "bash"}, nil}
 		},
 		"delegate":   func(id harness.TurnID) input { return delegated{"engine", id} },
 		"checkpoint": func(id harness.TurnID) input { return checkpointed{"engine", id, "ref"} },

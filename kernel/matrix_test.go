@@ -60,7 +60,7 @@ func (s *scene) turn() harness.TurnID { return s.m.state.Turn.ID }
 // ask opens a call and asks about it.
 func (s *scene) ask(call harness.CallID) {
 	s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: call, Name: "bash"}}})
-	s.do(asked{nil, s.turn(), harness.ToolUse{Call: call, Tool: "bash", Access: harness.AccessExecute}})
+	s.do(asked{nil, s.turn(), harness.ToolUse{Call: call, Tool: "bash", Access: harness.AccessExecute}, nil})
 }
 
 func opening(p harness.SessionState) []harness.Event {

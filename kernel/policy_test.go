@@ -14,7 +14,7 @@ import (
 // arguments, and asks about it.
 func (s *scene) run(call harness.CallID, tool string, access harness.Access, args string) {
 	s.do(emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: call, Name: tool, Arguments: json.RawMessage(args)}}})
-	s.do(asked{nil, s.turn(), harness.ToolUse{Call: call, Tool: tool, Access: access, Input: json.RawMessage(args)}})
+	s.do(asked{nil, s.turn(), harness.ToolUse{Call: call, Tool: tool, Access: access, Input: json.RawMessage(args)}, nil})
 }
 
 func (s *scene) line(call harness.CallID, command string) {

@@ -283,7 +283,7 @@ func TestADecisionCoversTheCallAsItIs(t *testing.T) {
 		})
 		r.submit("go")
 		p := r.pending(1).Pending[0]
-		if p.Description != "send "+redact.Mark || p.Digest != harness.Digest(p.Input) {
+		if p.Description != "send "+redact.Mark || p.Digest != harness.Digest(args) || !p.Redacted {
 			t.Errorf("%+v", p)
 		}
 		r.allow()

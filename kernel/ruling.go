@@ -29,6 +29,34 @@ func (m *machine) about() policy.Context {
 	}
 }
 
+// judge is what policy says about a call: about what will run, not about what is
+// shown of it. Its reason is in words that may be kept: policy quotes, and cuts,
+// so those about the real call could hold a part of a secret.
+func (m *machine) judge(in asked) policy.Verdict {
+	grants, rules := m.state.Grants, m.rules()
+	if in.real == nil {
+		return policy.Decide(m.policy, m.about(), grants, rules, in.use)
+	}
+	v := policy.Decide(m.policy, m.about(), grants, rules, *in.real)
+	shown := policy.Decide(m.policy, m.about(), grants, rules, in.use)
+	if v.Reason = shown.Reason; shown.Outcome != v.Outcome || shown.Rule != v.Rule {
+		v.Reason = "decided by a part of the arguments that is not shown"
+	}
+	return v
+}
+
+// whyAsked is why people are asked, and that they do not see everything.
+func whyAsked(v policy.Verdict, in asked) string {
+	const hidden = "a part of the arguments looks like a secret and is not shown"
+	switch {
+	case in.real == nil:
+		return v.Reason
+	case v.Reason == "":
+		return hidden
+	}
+	return v.Reason + "; " + hidden
+}
+
 // shorter is the shorter of two times, of which 0 is none.
 func shorter(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
@@ -64,7 +92,7 @@ func (m *machine) release(now time.Time) bool {
 	for i := 0; i < len(m.state.Pending); {
 		a := m.state.Pending[i]
 		r, ok := policy.Covering(m.policy, m.about(), rules, a.Tool, a.Input)
-		if !ok {
+		if !ok || a.Redacted { // nobody has the arguments that it is about
 			i++
 			continue
 		}

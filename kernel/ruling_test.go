@@ -81,7 +81,7 @@ func TestAlwaysMakesOneRule(t *testing.T) {
 	}
 	// Before it is durable it holds here already, and no call is let go.
 	s.m.step(s.now, emitted{s.turn(), report{payload: &harness.ToolCall{ToolCallID: "c3", Name: "bash"}}})
-	if early := s.m.step(s.now, asked{"engine", s.turn(), harness.ToolUse{Call: "c3", Tool: "bash", Access: harness.AccessExecute}}); len(early.effects) > 0 || len(s.m.state.Pending) > 0 {
+	if early := s.m.step(s.now, asked{"engine", s.turn(), harness.ToolUse{Call: "c3", Tool: "bash", Access: harness.AccessExecute}, nil}); len(early.effects) > 0 || len(s.m.state.Pending) > 0 {
 		t.Errorf("%+v, pending %v", early.effects, s.m.state.Pending)
 	}
 	r = s.m.step(s.now, appended{events: r.commit.Events})

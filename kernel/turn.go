@@ -233,16 +233,16 @@ func (m *machine) outcome(now time.Time, p harness.ToolOutcome) {
 // ask decides whether a call may run, by an earlier decision, by policy, or by
 // asking people.
 func (m *machine) ask(now time.Time, r *ready, in asked) {
-	use := in.use
+	use, real := in.use, cmp.Or(in.real, &in.use)
 	if !m.live(in.turn) || m.state.Turn.Cancelling || m.holding {
 		r.effects = append(r.effects, decide{to: in.from, err: harness.ErrNotRunning})
 		return
 	}
-	if use.Tool == harness.HealthTool { // only the kernel asks about that
+	if use.Tool == harness.HealthTool || real.Tool == harness.HealthTool { // only the kernel asks about that
 		r.effects = append(r.effects, decide{to: in.from, err: fmt.Errorf("ask about tool %q: %w", use.Tool, harness.ErrInvalid)})
 		return
 	}
-	digest := harness.Digest(use.Input)
+	digest := harness.Digest(real.Input)
 	for _, d := range m.state.Decided {
 		if d.Turn == in.turn && d.Call == use.Call && d.Decision.Digest == digest {
 			if m.unkept() {
@@ -266,7 +266,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 		// Nobody may decide any more about what is no longer meant.
 		m.apply(now, a, harness.Decision{Verdict: harness.Deny, Scope: harness.Once, Reason: "the arguments were changed", Source: harness.ByCascade}, "")
 	}
-	v := policy.Decide(m.policy, m.about(), m.state.Grants, m.rules(), use)
+	v := m.judge(in)
 	m.stage(now, &harness.PolicyDecision{
 		Subject: use.Tool, Outcome: string(v.Outcome), Reason: cmp.Or(v.Reason, "nothing allows it, so the mode asks"), Source: string(v.Source), PolicyPath: v.Rule,
 		PermissionMode: m.state.Config.PermissionMode, ApprovalMode: approvalMode(m.state.Config.PermissionMode), ToolCallID: use.Call,
@@ -278,7 +278,7 @@ func (m *machine) ask(now time.Time, r *ready, in asked) {
 	}
 	req := &harness.ApprovalRequired{
 		RequestID: harness.ApprovalAt(m.state.Session, m.state.Seq+1), ToolName: use.Tool, ToolCallID: use.Call,
-		Description: use.Description, Reason: v.Reason, Input: use.Input, Digest: digest,
+		Description: use.Description, Reason: whyAsked(v, in), Input: use.Input, Digest: digest, Redacted: in.real != nil,
 	}
 	if wait := shorter(m.approvalTimeout, v.Wait); wait > 0 {
 		req.Deadline = new(now.Add(wait).UTC())

@@ -146,7 +146,7 @@ func (w *world) engineAct(e *modelEngine) {
 			w.step(delegated{a, e.turn})
 			return
 		}
-		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: tools[w.rng.IntN(len(tools))], Access: a.access}})
+		w.step(asked{a, e.turn, harness.ToolUse{Call: any(), Tool: tools[w.rng.IntN(len(tools))], Access: a.access}, nil})
 	default:
 		e.waiting = true
 		w.step(checkpointed{e, e.turn, "ref"})

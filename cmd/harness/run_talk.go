@@ -43,6 +43,7 @@ type told struct {
 	Metadata struct {
 		Description, Reason string
 		Input               json.RawMessage
+		Redacted            bool
 	}
 	Tool struct{ CallID, Name string }
 
@@ -188,7 +189,7 @@ func (k *talk) completed(n *told, now time.Time) {
 
 func (k *talk) requested(n *told) {
 	q := question{id: n.RequestID, thread: n.ThreadID, call: n.Tool.CallID, tool: n.Tool.Name, text: n.Metadata.Description, reason: n.Metadata.Reason,
-		input: n.Metadata.Input, always: true}
+		input: n.Metadata.Input, always: !n.Metadata.Redacted}
 	k.t.ask(q)
 	if k.answer == nil {
 		return

@@ -90,11 +90,9 @@ func (f *finding) swallow(p *pattern, at int) (to int) {
 	if p.most > 0 {
 		rest = rest[:min(len(rest), max(0, p.most-f.eaten))]
 	}
-	n, ends := p.swallow(rest)
+	n, ends := p.swallow(rest, f.all && at+len(rest) == len(f.b))
 	full := p.most > 0 && f.eaten+len(rest) >= p.most
-	if !ends && (full || f.all) {
-		n, ends = len(rest), true
-	}
+	ends = ends || full || f.all
 	f.open, f.openTo, f.eaten = nil, at+n, f.eaten+n
 	if !ends {
 		f.open = p

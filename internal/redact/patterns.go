@@ -19,8 +19,9 @@ type pattern struct {
 	// follows b. If it is one, it goes on for size bytes at least.
 	match func(b []byte, all bool) (size int, v verdict)
 	// swallow is how much of b still belongs to a secret that had begun before
-	// b, and whether it ends there.
-	swallow func(b []byte) (size int, ends bool)
+	// b, and whether it ends there; all says that nothing follows b. It must not
+	// take what could be code: see [TestWhatAPatternTakesOutIsNoCode].
+	swallow func(b []byte, all bool) (size int, ends bool)
 	most    int // of what is swallowed; 0: as far as it goes
 }
 
@@ -76,7 +77,7 @@ func key(prefix string, of *set, least int, digit bool) pattern {
 			}
 			return 0, isNot
 		},
-		swallow: func(b []byte) (int, bool) { n := of.run(b); return n, n < len(b) },
+		swallow: func(b []byte, _ bool) (int, bool) { n := of.run(b); return n, n < len(b) },
 	}
 }
 
@@ -101,54 +102,7 @@ func jwt() pattern {
 			}
 			return 0, isNot
 		},
-		swallow: func(b []byte) (int, bool) { n := dotted.run(b); return n, n < len(b) },
-	}
-}
-
-// Private keys in PEM.
-const (
-	pemBegin  = "-----BEGIN "
-	pemKind   = "PRIVATE KEY"
-	pemEnd    = "-----END "
-	pemDashes = "-----"
-	maxPEM    = lookAhead
-	// A key of 16,384 bits, escaped twice; behind that somebody only speaks of
-	// private keys.
-	maxPEMBody = 32 << 10
-)
-
-// pem is a private key with everything between its lines.
-func pem() pattern {
-	return pattern{
-		prefix: pemBegin, most: maxPEMBody,
-		match: func(b []byte, all bool) (int, verdict) {
-			head := b[len(pemBegin):min(len(b), len(pemBegin)+maxPEM)]
-			at := bytes.Index(head, []byte(pemKind))
-			line := bytes.IndexAny(head, "\n\\-") // also where it is escaped
-			switch {
-			case at >= 0 && (line < 0 || at < line):
-				return len(pemBegin) + at + len(pemKind), is
-			case line >= 0 || all || len(head) == maxPEM:
-				return 0, isNot
-			}
-			return 0, unknown
-		},
-		swallow: func(b []byte) (int, bool) {
-			at := bytes.Index(b, []byte(pemEnd))
-			if at < 0 {
-				return max(0, len(b)-len(pemEnd)+1), false
-			}
-			at += len(pemEnd)
-			line := b[at:min(len(b), at+maxPEM)]
-			end := bytes.Index(line, []byte(pemDashes))
-			switch {
-			case end >= 0:
-				return at + end + len(pemDashes), true
-			case len(line) == maxPEM: // an end without an end
-				return at + maxPEM, true
-			}
-			return at - len(pemEnd), false
-		},
+		swallow: func(b []byte, _ bool) (int, bool) { n := dotted.run(b); return n, n < len(b) },
 	}
 }
 

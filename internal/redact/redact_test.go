@@ -71,6 +71,9 @@ func TestKnownValuesAreFoundInEveryDisguise(t *testing.T) {
 	}
 }
 
+// pemLine is a line of a key.
+const pemLine = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKB"
+
 var samples = map[string]string{ // what is to go, in a text
 	"anthropic":  "key sk-ant-api03-AbCdEf0123456789_-AbCdEf0123456789 end",
 	"openai":     "key sk-proj-AbCdEf0123456789AbCdEf end",
@@ -82,8 +85,16 @@ var samples = map[string]string{ // what is to go, in a text
 	"ours":       "key hk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG end",
 	"jwt":        "key eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl-_ end",
 	"bearer":     "key Bearer abcdefghijklmnopqrstuvwxyz012345== end",
-	"pem":        "key -----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY----- end",
-	"pem quoted": `key -----BEGIN PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END PRIVATE KEY----- end`,
+	"pem":        "key -----BEGIN RSA PRIVATE KEY-----\n" + pemLine + "\n" + pemLine + "\nIBAAKC==\n-----END RSA PRIVATE KEY----- end",
+	"pem quoted": `key -----BEGIN PRIVATE KEY-----\n` + pemLine + `\nIBAAKC==\n-----END PRIVATE KEY----- end`,
+	"pem twice":  `key -----BEGIN PRIVATE KEY-----\\r\\n` + pemLine + `\\r\\nIBAAKC==\\r\\n-----END PRIVATE KEY-----` + " end",
+	"pem flat":   "key -----BEGIN PRIVATE KEY----- " + pemLine + pemLine + pemLine + " -----END PRIVATE KEY----- end",
+	"pem locked": "key -----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n\n" + pemLine + "\nIBAA\n-----END RSA PRIVATE KEY----- end",
+	"pem indent": "key -----BEGIN OPENSSH PRIVATE KEY-----\n    " + pemLine + "AAAAAA\n    " + pemLine + "AAAAAA\n    IBAA=\n    -----END OPENSSH PRIVATE KEY----- end",
+	"pem lines":  "key -----BEGIN PRIVATE KEY-----\n     2\t" + pemLine + "\n     3\tIBAAKC==\n     4\t-----END PRIVATE KEY----- end",
+	"pem arrows": "key -----BEGIN PRIVATE KEY-----\n     2→" + pemLine + "\n     3→IBAAKC==\n     4→-----END PRIVATE KEY----- end",
+	"pem diff":   "key -----BEGIN PRIVATE KEY-----\n-" + pemLine + "\n-IBAAKC==\n -----END PRIVATE KEY----- end",
+	"pgp":        "key -----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n" + pemLine + "\nIBAAKC==\n=aB3d\n-----END PGP PRIVATE KEY BLOCK----- end",
 }
 
 func TestPatternsAreFound(t *testing.T) {
@@ -217,7 +228,7 @@ func TestLittleIsHeldBack(t *testing.T) {
 func TestAKeyWithoutAnEndDoesNotEatEverything(t *testing.T) {
 	t.Parallel()
 	r := newRedactor(t)
-	text := []byte("a -----BEGIN PRIVATE KEY----- b " + strings.Repeat("text ", 20_000) + "the end")
+	text := []byte("a -----BEGIN PRIVATE KEY----- " + strings.Repeat(pemLine+"\n", 1000) + "text the end")
 	out := r.Bytes(text)
 	if !bytes.HasSuffix(out, []byte("text the end")) || !bytes.HasPrefix(out, []byte("a "+redact.Mark)) {
 		t.Errorf("%d bytes: %.60q", len(out), out)

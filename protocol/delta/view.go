@@ -141,6 +141,9 @@ func appendApproval(dst []byte, a *harness.Approval) []byte {
 		dst = a.Deadline.UTC().Truncate(time.Millisecond).AppendFormat(dst, timeForm)
 		dst = append(dst, '"')
 	}
+	if a.Redacted {
+		dst = append(dst, `,"redacted":true`...)
+	}
 	return append(dst, '}')
 }
 

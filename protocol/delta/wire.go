@@ -31,6 +31,7 @@ type (
 		Input       json.RawMessage    `json:"input,omitempty"`
 		Reason      string             `json:"reason,omitempty"`
 		Deadline    string             `json:"deadline,omitempty"`
+		Redacted    bool               `json:"redacted,omitempty"` // a part of it is not shown: it can be allowed once only
 	}
 	rewind rewound
 )

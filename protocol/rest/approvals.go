@@ -32,6 +32,7 @@ type (
 		Seq         harness.Seq        `json:"seq"` // where it was asked
 		RequestedAt time.Time          `json:"requested_at"`
 		Deadline    *time.Time         `json:"deadline,omitempty"`
+		Redacted    bool               `json:"redacted,omitempty"` // a part of it is not shown: it can be allowed once only
 	}
 	onApproval struct {
 		RequestID harness.ApprovalID `json:"request_id" rule:"required max=192"`
@@ -56,7 +57,7 @@ func asApprovals(st *harness.State) []approval {
 		turn = st.Turn.ID
 	}
 	for _, a := range st.Pending {
-		list = append(list, approval{a.ID, st.Session, turn, a.Tool, a.Call, a.Description, a.Reason, a.Input, a.Asked, a.Since, a.Deadline})
+		list = append(list, approval{a.ID, st.Session, turn, a.Tool, a.Call, a.Description, a.Reason, a.Input, a.Asked, a.Since, a.Deadline, a.Redacted})
 	}
 	return list
 }

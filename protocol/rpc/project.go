@@ -120,7 +120,7 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 		t.complete(e.Turn, p.tools[pl.ToolCallID].item, "tool_exec", outcomeData(pl, output))
 		delete(p.tools, pl.ToolCallID)
 	case *harness.ApprovalRequired:
-		t.start(harness.ItemID(pl.RequestID), "approval", approvalData{RequestID: pl.RequestID, CallID: pl.ToolCallID, Tool: pl.ToolName, Description: pl.Description, Input: pl.Input, Reason: pl.Reason})
+		t.start(harness.ItemID(pl.RequestID), "approval", approvalData{RequestID: pl.RequestID, CallID: pl.ToolCallID, Tool: pl.ToolName, Description: pl.Description, Input: pl.Input, Reason: pl.Reason, Redacted: pl.Redacted})
 		t.say("approval.requested", p.requested(p.st.Pending[len(p.st.Pending)-1], e.Turn))
 	case *harness.ApprovalApplied:
 		t.complete(e.Turn, harness.ItemID(pl.RequestID), "approval", replyData{pl.RequestID, replyWord(pl), pl.Decision, pl.Scope, pl.Reason, pl.Source, pl.RuleID})
@@ -146,6 +146,6 @@ func (p *projector) project(e harness.Event, tell func(note)) {
 func (p *projector) requested(a harness.Approval, turn harness.TurnID) approvalRequested {
 	return approvalRequested{
 		RequestID: a.ID, ThreadID: p.thread, TurnID: turn, ItemID: harness.ItemID(a.ID), Permission: a.Tool, Patterns: []string{},
-		Metadata: approvalMeta{a.Description, a.Reason, a.Input}, Tool: approvalTool{a.Call, a.Tool}, Seq: a.Asked,
+		Metadata: approvalMeta{a.Description, a.Reason, a.Input, a.Redacted}, Tool: approvalTool{a.Call, a.Tool}, Seq: a.Asked,
 	}
 }

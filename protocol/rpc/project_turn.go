@@ -123,7 +123,7 @@ func (p *projector) underWay() *turn {
 		}
 	}
 	for _, a := range st.Pending {
-		add(harness.ItemID(a.ID), "approval", approvalData{a.ID, a.Call, a.Tool, a.Description, a.Input, a.Reason})
+		add(harness.ItemID(a.ID), "approval", approvalData{a.ID, a.Call, a.Tool, a.Description, a.Input, a.Reason, a.Redacted})
 	}
 	return o
 }

@@ -181,6 +181,7 @@ type (
 		Description string             `json:"description,omitempty"`
 		Input       json.RawMessage    `json:"input,omitempty"`
 		Reason      string             `json:"reason,omitempty"`
+		Redacted    bool               `json:"redacted,omitempty"` // a part of it is not shown: it can be allowed once only
 	}
 	replyData struct {
 		RequestID harness.ApprovalID `json:"requestId"`
@@ -195,6 +196,7 @@ type (
 		Description string          `json:"description,omitempty"`
 		Reason      string          `json:"reason,omitempty"`
 		Input       json.RawMessage `json:"input,omitempty"`
+		Redacted    bool            `json:"redacted,omitempty"` // a part of it is not shown: it can be allowed once only
 	}
 	approvalTool struct {
 		CallID harness.CallID `json:"callId"`

@@ -11,6 +11,7 @@ export interface Approval {
   readonly description?: string;
   readonly input?: unknown;
   readonly reason?: string;
+  readonly redacted?: boolean;
   readonly turn_id?: string;
 }
 

@@ -117,6 +117,7 @@ export interface PendingApproval {
   readonly deadline?: string;
   readonly input?: { readonly [key: string]: unknown };
   readonly reason?: string;
+  readonly redacted?: boolean;
 }
 
 export interface ResumeCommand {
