@@ -216,6 +216,7 @@ type NewSession struct {
 	Directory string
 	Config    ConfigPatch
 	From      *Branch   // nil: an empty history
+	Wary      bool      // a branch trusts no more than its source does now, whatever it did then
 	Parent    SessionID // whose task it does; empty for none
 	Isolated  *bool     // it works in a directory of its own, made of Directory; nil: a background session does, where that can be
 

@@ -1,5 +1,7 @@
 package harness
 
+import "slices"
+
 // Verdict is what was decided about a tool call.
 type Verdict string
 
@@ -54,6 +56,14 @@ const (
 	AcceptEdits Mode = "accept_edits"
 	FullAuto    Mode = "full_auto"
 )
+
+// Stricter is the one of two modes that asks more.
+func (m Mode) Stricter(n Mode) Mode {
+	if modes := []Mode{Normal, AcceptEdits, FullAuto}; slices.Index(modes, n) < slices.Index(modes, m) {
+		return n
+	}
+	return m
+}
 
 // Effort is how hard the model should think.
 type Effort string

@@ -1,6 +1,9 @@
 package harness
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // HealthTool is the tool that approvals of a health policy are about. No engine
 // may ask for it.
@@ -58,6 +61,36 @@ func (p *HealthPolicy) Check() error {
 		}
 	}
 	return nil
+}
+
+// Stricter has of each limit that which stops a session sooner. Nil bounds
+// nothing.
+func (p *HealthPolicy) Stricter(q *HealthPolicy) *HealthPolicy {
+	if p == nil || q == nil {
+		return cmp.Or(p, q)
+	}
+	s := HealthPolicy{
+		RuntimeMinutes: least(p.RuntimeMinutes, q.RuntimeMinutes), TotalTokens: least(p.TotalTokens, q.TotalTokens), CostUSD: least(p.CostUSD, q.CostUSD),
+		ContextUsagePct: least(p.ContextUsagePct, q.ContextUsagePct), FailedToolCalls: least(p.FailedToolCalls, q.FailedToolCalls),
+		LoopWarnings: least(p.LoopWarnings, q.LoopWarnings), RepeatedPlanEvents: least(p.RepeatedPlanEvents, q.RepeatedPlanEvents),
+		ToolLatencyMS: least(p.ToolLatencyMS, q.ToolLatencyMS), EventsWithoutEvidence: least(p.EventsWithoutEvidence, q.EventsWithoutEvidence),
+		MinScore: cmp.Or(p.MinScore, q.MinScore), Action: cmp.Or(p.Action, q.Action),
+	}
+	if q.MinScore != nil && *q.MinScore > *s.MinScore { // a score must not fall below it
+		s.MinScore = q.MinScore
+	}
+	if q.Action == PauseSession { // a question can be answered
+		s.Action = q.Action
+	}
+	return &s
+}
+
+// least is the smaller of two limits, of which nil is none.
+func least[T cmp.Ordered](a, b *T) *T {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
 }
 
 // SessionPolicy is S3's policy of a session: what bounds it, and what came of

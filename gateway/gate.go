@@ -239,7 +239,8 @@ func (g *Gate) seen(id harness.SessionID, err error) error {
 const defaults = harness.SessionPrefix + "u"
 
 // Create makes a session of the caller's user, or of the one that n names if
-// the caller may act for others. A branch is made of what the caller may read.
+// the caller may act for others. A branch is made of what the caller may read; for
+// one that may not [Trust] it trusts no more than its source does now.
 // The default session of a user is nobody else's.
 func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.SessionID, error) {
 	also, from := Create, harness.SessionID("")
@@ -268,6 +269,7 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 		n.User = c.User
 	}
 	n.Actor = c.Actor()
+	n.Wary = n.From != nil && !May(c, Trust) // else an old branch point would give back what an approver took
 	if strings.HasPrefix(string(n.ID), defaults) && n.ID != harness.DefaultSession(n.User) {
 		err := fmt.Errorf("session id %s is kept for a user's default session: %w", n.ID, harness.ErrForbidden)
 		g.ledger.put(ctx, Record{Caller: c, Action: Create, Session: n.ID, Err: err})
@@ -293,8 +295,25 @@ func (g *Gate) Create(ctx context.Context, n harness.NewSession) (harness.Sessio
 	}
 	if also == Trust {
 		g.ledger.put(ctx, Record{Caller: c, Action: Trust, Session: id, Detail: trusted(n.Config)})
+	} else if n.From != nil && !n.Wary {
+		g.trustsAgain(ctx, c, id, from)
 	}
 	return id, nil
+}
+
+// trustsAgain takes down that somebody who may has made a branch with a mode that
+// asks less than its source does now. A source that cannot be read asks always.
+func (g *Gate) trustsAgain(ctx context.Context, c harness.Caller, id, source harness.SessionID) {
+	var is, now harness.Mode = harness.Normal, harness.Normal
+	if st, err := g.k.At(ctx, id, 0); err == nil {
+		is = st.Config.PermissionMode
+	}
+	if st, err := g.k.At(ctx, source, 0); err == nil {
+		now = st.Config.PermissionMode
+	}
+	if is.Stricter(now) != is {
+		g.ledger.put(ctx, Record{Caller: c, Action: Trust, Session: id, Detail: string(is) + " of a branch"})
+	}
 }
 
 // place decides where a new session works, within the caller's scope and the

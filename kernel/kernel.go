@@ -244,6 +244,15 @@ func (k *Kernel) Create(ctx context.Context, n harness.NewSession) (harness.Sess
 		}
 		add(first)
 		add(seed)
+		if n.Wary {
+			limits, err := k.wary(ctx, n.From.Session, st, diagnosis)
+			if err != nil {
+				return "", fmt.Errorf("branch from %s: %w", n.From.Session, err)
+			}
+			if limits != nil {
+				add(limits)
+			}
+		}
 		c.From.Cursor = "" // a store needs the place only
 	}
 	for _, p := range about {

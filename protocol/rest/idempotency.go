@@ -110,15 +110,20 @@ func sameTime(then *time.Time, now time.Time) bool {
 }
 
 // samePrompt reports whether a session began with the prompt of n, behind the
-// event first, and, if it is a branch, the seed.
+// event first and what else was made with it: a branch's seed, its limits, its
+// workspace.
 func (s *Server) samePrompt(ctx context.Context, n harness.NewSession, first harness.Seq) bool {
-	if n.From != nil {
-		first++
-	}
 	if n.Prompt == nil {
 		return true
 	}
-	e, err := s.event(ctx, n.ID, first+1)
-	m, ok := e.Payload.(*harness.UserMessage)
-	return err == nil && ok && slices.Equal(m.Parts, n.Prompt)
+	const most = 8 // no session begins with more
+	for e, err := range s.k.Read(ctx, n.ID, first) {
+		if err != nil || e.Seq > first+most {
+			break
+		}
+		if m, ok := e.Payload.(*harness.UserMessage); ok {
+			return slices.Equal(m.Parts, n.Prompt)
+		}
+	}
+	return false
 }
