@@ -7,12 +7,14 @@ export interface ApprovalData {
   description?: string;
   input?: unknown;
   reason?: string;
+  redacted?: boolean;
 }
 
 export interface ApprovalMeta {
   description?: string;
   reason?: string;
   input?: unknown;
+  redacted?: boolean;
 }
 
 export interface ApprovalRequested {
