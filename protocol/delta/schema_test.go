@@ -56,6 +56,8 @@ func TestFramesAreAsDescribed(t *testing.T) {
 	asDescribed[stateMessage](t, appendState(nil, rewound, nil, 0), met)
 	failed := &harness.State{Session: "ses_a", Status: harness.StatusFailed, Error: "broken"}
 	asDescribed[stateMessage](t, appendState(nil, failed, nil, 0), met)
+	hidden := &harness.State{Session: "ses_a", Pending: []harness.Approval{{ID: "ap_1", Call: "c1", Tool: "bash", Redacted: true}}}
+	asDescribed[stateMessage](t, appendState(nil, hidden, nil, 0), met)
 	for _, id := range []string{"", "c1"} {
 		asDescribed[errorMessage](t, appendError(nil, id, harness.ErrBusy), met)
 	}
