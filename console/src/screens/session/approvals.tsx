@@ -29,7 +29,7 @@ export function Approvals(): ReactNode {
         <ApprovalCard
           key={p.requestId}
           active
-          asked={{ request_id: p.requestId, tool_name: p.toolName, description: p.description, reason: p.reason, input: p.input, deadline: p.deadline, requested_at: known?.requested_at, directory: row?.directory ?? detail?.directory }}
+          asked={{ request_id: p.requestId, tool_name: p.toolName, description: p.description, reason: p.reason, input: p.input, redacted: p.redacted, deadline: p.deadline, requested_at: known?.requested_at, directory: row?.directory ?? detail?.directory }}
           head={
             pending.length > 1 && (
               <span className="inline-flex items-center gap-1 text-xs text-quiet">
