@@ -29,7 +29,7 @@ func fidelities() []fidelity {
 		{name: "native", can: new(native.Engine).Abilities()},
 		{name: "claude", can: new(claude.Engine).Abilities(), programs: []string{"claude"}, install: "npm install -g @anthropic-ai/claude-code, or --engine claude:PATH"},
 		{name: "codex", can: new(codex.Engine).Abilities(), programs: []string{"codex"}, install: "npm install -g @openai/codex, or --engine codex:PATH"},
-		{name: "acp", can: new(acp.Engine).Abilities(), programs: []string{"opencode", "gemini", "claude-code-acp"}, install: "npm install -g opencode-ai, or --engine acp:COMMAND for any other agent"},
+		{name: "acp", can: new(acp.Engine).Abilities(), programs: []string{"opencode", "gemini", "claude-agent-acp", "claude-code-acp"}, install: "npm install -g opencode-ai, or --engine acp:COMMAND for any other agent"},
 		{name: "remote", can: remoteengine.Bare()},
 	}
 }
